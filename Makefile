@@ -1,0 +1,51 @@
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install train smoke warmstart check format test sandbox
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: sandbox $(VENV)/.installed  ## Make .venv and install the project into it
+
+train: install  ## Train in the local world, then evaluate; options in ARGS="toolset=unseen"
+	$(BIN)/python train.py $(ARGS)
+
+smoke: install  ## The whole loop in under 90 seconds
+	$(BIN)/python train.py experiment=smoke $(ARGS)
+
+warmstart: install  ## Make the shipped tiny policy again
+	$(BIN)/python -m toolorchestra.model.warmstart $(ARGS)
+
+check: $(VENV)/.installed-test  ## ruff, mypy and import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-test  ## Let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: sandbox $(VENV)/.installed-test  ## Run the tests; options in ARGS="-k reward"
+	$(BIN)/python -m pytest $(ARGS)
+
+sandbox:
+	@command -v bwrap >/dev/null || echo "bwrap is missing: the code interpreter needs it. Install bubblewrap, e.g. sudo apt-get install bubblewrap" >&2
+
+$(VENV)/bin/python:
+	@"$(PYTHON)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' || { echo "Python 3.11 or 3.12 is needed; name one with make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	"$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); echo "python -m venv failed; on Debian: sudo apt-get install python3-venv" >&2; exit 1; }
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing into $(VENV); this takes some minutes."
+	$(BIN)/python -m pip install --quiet -e .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing into $(VENV) with the test tools; this takes some minutes."
+	$(BIN)/python -m pip install --quiet -e '.[test]'
+	@touch $@ $(VENV)/.installed

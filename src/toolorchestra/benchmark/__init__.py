@@ -1,0 +1,1 @@
+"""Held-out measurement: what a policy achieves, against baselines and the best possible."""

@@ -1,0 +1,96 @@
+"""The policies that a trained one is compared with: uninformed ones, and two that know the odds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from toolorchestra.benchmark.oracle import Oracle, State
+from toolorchestra.benchmark.world import World
+from toolorchestra.engine.policies import (
+    FirstAnswer,
+    answers_in,
+    call_text,
+    final_text,
+    pick_ablest,
+    pick_cheapest,
+    pick_random,
+    results_of,
+)
+from toolorchestra.engine.scripted import ScriptedPolicy
+from toolorchestra.types import Episode, OfferedTool, ToolResult, Turn
+
+UNINFORMED = ("random", "ablest", "cheapest")
+INFORMED = ("greedy", "oracle")
+
+
+def baselines(world: World) -> Mapping[str, ScriptedPolicy]:
+    """All scripted policies, by name.
+
+    Uninformed: a random tool, always the most able, always the cheapest, each moving on to its next
+    choice where a tool abstains. Informed: the best success per dollar, and the oracle's own plan.
+    """
+    return {
+        "random": FirstAnswer(pick_random),
+        "ablest": FirstAnswer(pick_ablest(world.ability())),
+        "cheapest": FirstAnswer(pick_cheapest),
+        "greedy": FirstAnswer(_pick_per_dollar(world)),
+        "oracle": OraclePolicy(world),
+    }
+
+
+_FREE_USD = 1e-9
+"""Keeps free tools comparable with each other."""
+
+
+def _pick_per_dollar(world: World):  # type: ignore[no-untyped-def]
+    def choose(episode: Episode, left: Sequence[OfferedTool], rng: Random) -> OfferedTool:
+        skill = episode.task.skill
+        return max(left, key=lambda t: world.right(t.name, skill) / (t.call_cost_usd + _FREE_USD))
+
+    return choose
+
+
+class OraclePolicy:
+    """Plays the oracle's plan: it meets the same luck as anybody, and pays for its own tokens."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __call__(self, episode: Episode, turns: Sequence[Turn], rng: Random) -> str:
+        """Returns the next message."""
+        oracle = self._world.oracle(episode)
+        results = results_of(turns)
+        state = _state(episode, results)
+        first = oracle.plan(state).first
+        if first is not None:
+            return call_text(first)
+        return final_text(_best_answer(episode, oracle, state, results))
+
+
+def _state(episode: Episode, results: Sequence[ToolResult]) -> State:
+    names = [tool.name for tool in episode.tools]
+    answered = Counter(result.name for result in results if result.status == "ok")
+    silent = Counter(result.name for result in results if result.status != "ok")
+    heard = Counter(answers_in(results))
+    return (
+        tuple(answered[name] for name in names),
+        tuple(silent[name] for name in names),
+        any(count > 1 for count in heard.values()),
+    )
+
+
+def _best_answer(
+    episode: Episode, oracle: Oracle, state: State, results: Sequence[ToolResult]
+) -> str:
+    answers = answers_in(results)
+    if not answers:
+        return "unknown"
+    answer, count = Counter(answers).most_common(1)[0]
+    if count > 1:
+        return answer
+    names = [tool.name for tool in episode.tools]
+    beliefs = dict(zip(names, oracle.beliefs(state), strict=True))
+    tools = [result.name for result in results if result.status == "ok"]
+    return max(zip(tools, answers, strict=True), key=lambda pair: beliefs[pair[0]])[1]

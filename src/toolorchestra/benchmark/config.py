@@ -1,0 +1,45 @@
+"""Options of the `benchmark` group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolorchestra.pricing.config import PricingConfig
+from toolorchestra.toolset.config import ToolsetConfig
+
+
+@dataclass(kw_only=True)
+class TransferConfig:
+    """A second world to evaluate in: other tools, other prices (paper, section 6.3, Appendix H)."""
+
+    toolset: ToolsetConfig
+    pricing: PricingConfig
+    num_episodes: int = 200
+    """Held-out episodes of that world."""
+
+    def __post_init__(self) -> None:
+        if self.num_episodes < 2:
+            raise ValueError(
+                f"benchmark.transfer.num_episodes: {self.num_episodes} is not allowed; use at least 2"
+            )
+
+
+@dataclass(kw_only=True)
+class BenchmarkConfig:
+    """What a trained policy is measured on, greedily (paper: temperature 0)."""
+
+    name: str
+    num_episodes: int = 300
+    """Held-out episodes in the world of training; 0: no evaluation at all."""
+    horizon: int = 4
+    """Most paid calls that the oracle considers."""
+    transfer: TransferConfig | None = None
+    """The second world; null: none."""
+
+    def __post_init__(self) -> None:
+        if self.num_episodes < 0 or self.num_episodes == 1:
+            raise ValueError(
+                f"benchmark.num_episodes: {self.num_episodes} is not allowed; use 0 or at least 2"
+            )
+        if not 1 <= self.horizon <= 6:
+            raise ValueError(f"benchmark.horizon: {self.horizon} is not allowed; use 1 to 6")

@@ -1,0 +1,98 @@
+"""Plays a policy over held-out episodes and records what each came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolorchestra.benchmark.world import World
+from toolorchestra.reward.evaluate import utility
+from toolorchestra.reward.measures import measure
+from toolorchestra.reward.outcome import judge_answer
+from toolorchestra.rollout.group import Played
+from toolorchestra.types import Episode
+
+PlayOnce = Callable[[Sequence[Episode]], list[Played]]
+"""Plays every episode once, greedily."""
+
+ORACLE_BOUND = "oracle bound"
+"""The oracle's expectation, which no policy exceeds on average."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """One policy on one episode. All numbers are None where the rollout is void or unscored."""
+
+    policy: str
+    world: str
+    """"seen" or "transfer"."""
+    episode: str
+    skill: str
+    preference: str
+    utility: float | None
+    is_solved: float | None
+    """1 or 0; for the oracle's bound a probability."""
+    cost_usd: float | None
+    latency_s: float | None
+    tool_counts: Mapping[str, int]
+    num_calls: int
+    num_malformed: int
+    status: str
+
+
+def evaluate_policy(
+    policy: str, world: str, episodes: Sequence[Episode], play: PlayOnce
+) -> list[Result]:
+    """One result an episode, in the episodes' order."""
+    return [_result(policy, world, played) for played in play(episodes)]
+
+
+def _result(policy: str, world: str, played: Played) -> Result:
+    episode, rollout = played.episode, played.rollouts[0]
+    verdict = judge_answer(episode.task, rollout.answer)
+    is_scored = rollout.status != "void" and verdict.is_solved is not None
+    measures = measure(rollout, episode, verdict) if is_scored else None
+    results = [result for turn in rollout.turns for result in turn.results]
+    refused = sum(bool(result.metadata.get("malformed", False)) for result in results)
+    errors = sum(len(turn.errors) + (turn.finish_reason == "length") for turn in rollout.turns)
+    return Result(
+        policy=policy,
+        world=world,
+        episode=episode.id,
+        skill=episode.task.skill,
+        preference=episode.preference.kind,
+        utility=utility(measures, episode.preference, episode.tools) if measures else None,
+        is_solved=measures.outcome if measures else None,
+        cost_usd=measures.cost_usd if measures else None,
+        latency_s=measures.latency_s if measures else None,
+        tool_counts=measures.tool_counts if measures else {},
+        num_calls=len(results) + errors,
+        num_malformed=refused + errors,
+        status=rollout.status,
+    )
+
+
+def oracle_bound(world: World, name: str, episodes: Sequence[Episode]) -> list[Result]:
+    """What the oracle expects on each episode, before any luck is drawn."""
+    results = []
+    for episode in episodes:
+        oracle = world.oracle(episode)
+        plan = oracle.plan(oracle.start())
+        results.append(
+            Result(
+                policy=ORACLE_BOUND,
+                world=name,
+                episode=episode.id,
+                skill=episode.task.skill,
+                preference=episode.preference.kind,
+                utility=plan.utility,
+                is_solved=plan.is_solved,
+                cost_usd=plan.cost_usd,
+                latency_s=plan.latency_s,
+                tool_counts={},
+                num_calls=0,
+                num_malformed=0,
+                status="expected",
+            )
+        )
+    return results

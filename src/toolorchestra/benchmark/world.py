@@ -1,0 +1,52 @@
+"""What is known of a world's tools but hidden from the policy: the odds of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolorchestra.benchmark.oracle import Oracle, oracle_of
+from toolorchestra.tool.config import ToolConfig
+from toolorchestra.toolset.config import ToolsetConfig
+from toolorchestra.types import Episode
+
+
+class World:
+    """A toolset seen by those who know its profiles."""
+
+    def __init__(self, toolset: ToolsetConfig, *, horizon: int) -> None:
+        self._toolset, self._horizon = toolset, horizon
+        self._oracles: dict[str, Oracle] = {}
+
+    @property
+    def tools(self) -> Mapping[str, ToolConfig]:
+        """All tools of the toolset, by name."""
+        return self._toolset.tools
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether a simulator answers for any tool: every table must then say so."""
+        return any(map(self._toolset.is_simulated, self._toolset.tools))
+
+    def right(self, tool: str, skill: str) -> float:
+        """Probability that a call of `tool` answers a task of `skill` rightly."""
+        return self._toolset.tools[tool].odds(skill).right
+
+    def ability(self) -> dict[str, float]:
+        """Mean probability of a right answer over all skills that any tool has, by tool."""
+        skills = sorted({skill for tool in self.tools.values() for skill in tool.profile})
+        return {
+            name: sum(tool.odds(skill).right for skill in skills) / len(skills)
+            for name, tool in self.tools.items()
+        }
+
+    def oracle(self, episode: Episode) -> Oracle:
+        """The episode's oracle, made once."""
+        if episode.id not in self._oracles:
+            odds = {tool.name: self.tools[tool.name].odds(episode.task.skill) for tool in episode.tools}
+            self._oracles[episode.id] = oracle_of(
+                episode,
+                {name: (odd.right, odd.abstain) for name, odd in odds.items()},
+                simulated=frozenset(filter(self._toolset.is_simulated, odds)),
+                horizon=self._horizon,
+            )
+        return self._oracles[episode.id]

@@ -1,0 +1,1 @@
+"""Render, parse and keep the books of a conversation: token-in, token-out."""

@@ -1,0 +1,1 @@
+"""Where tasks come from: the seeded local world, and files of tasks."""

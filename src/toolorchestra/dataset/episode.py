@@ -1,0 +1,90 @@
+"""Draws episodes: a task with the tools, prices and preference that go with it (paper, section 3.3).
+
+Each is a function of the run's seed, the split and its number alone.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from toolorchestra.dataset.source import TaskSource
+from toolorchestra.dataset.split import Split
+from toolorchestra.preference.config import PreferenceConfig
+from toolorchestra.preference.pairs import draw_preference, own_pairs
+from toolorchestra.pricing.config import PricingConfig
+from toolorchestra.pricing.draw import draw_prices
+from toolorchestra.pricing.schedule import build_price_book
+from toolorchestra.toolset.config import ToolsetConfig
+from toolorchestra.toolset.offer import offer
+from toolorchestra.toolset.select import select
+from toolorchestra.types import Episode
+
+
+class EpisodeSampler:
+    """Draws numbered episodes of one split."""
+
+    def __init__(
+        self,
+        *,
+        toolset: ToolsetConfig,
+        pricing: PricingConfig,
+        preference: PreferenceConfig,
+        tasks: TaskSource,
+        policy: str,
+        seed: int,
+        split: Split,
+    ) -> None:
+        """Looks up nothing yet; `policy` is the model that the policy's tokens are priced as."""
+        self._toolset, self._pricing, self._preference = toolset, pricing, preference
+        self._tasks, self._policy, self._seed, self._split = tasks, policy, seed, split
+        self._book = build_price_book(pricing)
+        self._models = {name: tool.priced_as for name, tool in toolset.tools.items()}
+        self._own = own_pairs(preference.pairs)
+
+    def __call__(self, index: int) -> Episode:
+        """Episode number `index`, from 0."""
+        name = f"{self._split}-{index:06d}"
+        rng = Random(f"{self._seed}/{self._toolset.name}/{name}")
+        task = self._tasks(index, self._split)
+        prices = draw_prices(
+            self._book,
+            schedules=self._pricing.draw,
+            jitter=self._pricing.jitter,
+            models=self._models,
+            policy=self._policy,
+            rng=rng,
+        )
+        selection = select(
+            self._toolset.tools,
+            skill=task.skill,
+            min_tools=self._toolset.min_tools,
+            max_tools=self._toolset.max_tools,
+            rng=rng,
+            prices=prices.tools.keys(),
+        )
+        wording = "train" if self._split == "train" else "eval"
+        return Episode(
+            id=name,
+            seed=rng.getrandbits(63),
+            task=task,
+            tools=tuple(
+                offer(
+                    tool,
+                    self._toolset.tools[tool],
+                    question=task.question,
+                    price=prices.tools[tool],
+                    is_simulated=self._toolset.is_simulated(tool),
+                )
+                for tool in selection.names
+            ),
+            pricing=prices.schedule,
+            policy_price=prices.policy,
+            preference=draw_preference(
+                self._preference.kinds,
+                selection.names,
+                rng,
+                split=wording,
+                own=self._own,
+            ),
+            is_solvable=selection.is_solvable,
+        )

@@ -1,0 +1,1 @@
+"""Policy inference: one protocol, and the engines that answer it."""

@@ -1,0 +1,57 @@
+"""What the rollout loop asks of whatever samples the policy's messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolorchestra.types import Episode, FinishReason, Turn
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """One message to be sampled.
+
+    Token engines read `prompt_ids` alone; engines that play or call another policy read the
+    episode and its turns. `session` names the rollout, so that its prefix is computed once.
+    """
+
+    prompt_ids: tuple[int, ...]
+    session: str
+    seed: int
+    """Makes the sample a function of the request: how requests are batched does not matter."""
+    max_tokens: int
+    temperature: float
+    """0 is greedy."""
+    episode: Episode
+    turns: Sequence[Turn]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completion:
+    """Sampled ids with the log-probability of each, and the weight version that sampled them."""
+
+    ids: tuple[int, ...]
+    """Includes the end-of-turn id where the policy sampled it."""
+    logprobs: tuple[float, ...]
+    finish_reason: FinishReason
+    version: int
+
+
+class Engine(Protocol):
+    """Samples policy messages.
+
+    `version` is the weight version in use, 0 for the start.
+    """
+
+    version: int
+
+    def rollout(self, session: str) -> AbstractAsyncContextManager[None]:
+        """Holds what the engine keeps for one rollout; entered before its first request."""
+        ...
+
+    async def generate(self, request: Request) -> Completion:
+        """Samples one message."""
+        ...

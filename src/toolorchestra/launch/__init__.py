@@ -1,0 +1,1 @@
+"""Where a run lives on disk, and how it is found again."""

@@ -1,0 +1,90 @@
+"""A run's folder: what was asked, by which code, and how far it came.
+
+`resume=auto` finds the newest unfinished run of the very same config, however it ended: a run's
+identity is a digest of its resolved config without the two keys that say where it writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+PLACE_KEYS = ("output_dir", "resume")
+"""Keys that say where a run writes, not what it does."""
+RUN_FILE, CONFIG_FILE, SUMMARY_FILE = "run.json", "config.yaml", "summary.json"
+PACKAGES = ("torch", "transformers", "lightning", "hydra-core", "omegaconf", "reasoning-gym")
+
+
+def config_digest(config: dict[str, Any]) -> str:
+    """Names what a run does: equal for equal resolved configs."""
+    asked = {key: value for key, value in config.items() if key not in PLACE_KEYS}
+    text = json.dumps(asked, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def find_unfinished(root: Path, digest: str) -> Path | None:
+    """The newest run below `root` with this digest and no summary yet."""
+    found = []
+    for file in root.rglob(RUN_FILE):
+        try:
+            record = json.loads(file.read_text())
+        except (OSError, json.JSONDecodeError):
+            continue  # another run may be writing its own at this moment
+        is_done = (file.parent / SUMMARY_FILE).exists()
+        if record.get("config_digest") == digest and not is_done:
+            found.append((record.get("started_at", 0.0), file.parent))
+    return max(found)[1] if found else None
+
+
+def make_run_dir(path: Path) -> Path:
+    """Makes the folder.
+
+    Raises:
+        ValueError: if nothing can be written there.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ValueError(
+            f"output_dir: cannot write to {path} ({error.strerror}); use a folder that you own, "
+            "e.g. hydra.run.dir=my_runs/first"
+        ) from error
+    return path
+
+
+def describe_run(digest: str) -> dict[str, Any]:
+    """What identifies a run beside its config: code, command, machine, versions."""
+    return {
+        "config_digest": digest,
+        "started_at": time.time(),
+        "command": " ".join(sys.argv),
+        "git_commit": _git("rev-parse", "HEAD"),
+        "is_git_dirty": bool(_git("status", "--porcelain")),
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in PACKAGES},
+        "host": platform.node(),
+        "pid": os.getpid(),
+    }
+
+
+def _git(*arguments: str) -> str:
+    """Output of a git command in the source tree; empty where there is no git."""
+    here = Path(__file__).parent
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=here, capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()

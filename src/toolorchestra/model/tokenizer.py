@@ -1,0 +1,63 @@
+"""Builds the tiny policy's tokenizer: byte-level BPE over the words that its world uses.
+
+The fixed pieces of the chat format are tokens of their own. That keeps a prompt at about two
+hundred tokens and a call at four, so that a policy of two million parameters trains in minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+CONTROL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+TAGS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>")
+PIECES = (
+    "<think>\n\n</think>\n\n",
+    '<tool_call>\n{"name": "',
+    '", "arguments": {}}\n</tool_call>',
+    '{"type": "function", "function": {"name": "',
+    '", "description": "',
+    '", "parameters": {"type": "object", "properties": {}}}}',
+    "\n<tool_response>\n",
+    "\n</tool_response>",
+)
+"""Pieces that recur in prompts, calls and results."""
+
+_WORDS = r" ?[a-z0-9]*_[a-z0-9_]+| ?\p{L}+| ?\p{N}|\n| ?[^\s\p{L}\p{N}]|\s"
+"""Names with underscores, words, single digits, single marks: each with the space before it."""
+
+
+def build_tokenizer(
+    texts: Iterable[str], *, preamble: tuple[str, ...], vocab_size: int
+) -> PreTrainedTokenizerFast:
+    """Trains the vocabulary.
+
+    Args:
+        texts: prompts and results of the world, without the chat format.
+        preamble: the template's long fixed texts, each to become one token.
+        vocab_size: entries before the added tokens.
+    """
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_WORDS), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size,
+        special_tokens=list(CONTROL),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.add_tokens([AddedToken(t, normalized=False) for t in (*TAGS, *PIECES, *preamble)])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        clean_up_tokenization_spaces=False,
+    )

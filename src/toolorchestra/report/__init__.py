@@ -1,0 +1,1 @@
+"""What a run leaves behind: metrics, trajectories, tables, figures and W&B logs."""

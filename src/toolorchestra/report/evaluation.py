@@ -1,0 +1,187 @@
+"""The closing tables of a run: each policy against the bars, with intervals, by skill and wish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from toolorchestra.benchmark.evaluate import ORACLE_BOUND, Result
+from toolorchestra.report.figures import PolicyPoint
+from toolorchestra.report.stats import (
+    Estimate,
+    bootstrap_difference,
+    bootstrap_mean,
+    closed_share,
+    wilson,
+)
+from toolorchestra.report.table import Table
+
+SIMULATED_NOTE = "Models and web search are simulated experts (sim/), not the real ones."
+START, TRAINED = "start", "trained"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evaluation:
+    """All results of a run, of every policy in every world."""
+
+    results: tuple[Result, ...]
+    is_simulated: bool
+
+    def of(self, policy: str, world: str) -> list[Result]:
+        """Results of one policy in one world, in the episodes' order."""
+        return [r for r in self.results if r.policy == policy and r.world == world]
+
+    @property
+    def policies(self) -> list[str]:
+        """In the order in which they were played."""
+        return list(dict.fromkeys(result.policy for result in self.results))
+
+    @property
+    def worlds(self) -> list[str]:
+        """"seen", then "transfer" where there is one."""
+        return list(dict.fromkeys(result.world for result in self.results))
+
+    @property
+    def note(self) -> str:
+        """What a reader must know of the tools."""
+        return SIMULATED_NOTE if self.is_simulated else ""
+
+
+def main_table(evaluation: Evaluation, world: str) -> Table:
+    """One row a policy: utility, accuracy, cents, seconds, malformed share."""
+    rows = []
+    for policy in evaluation.policies:
+        results = evaluation.of(policy, world)
+        scored = [r for r in results if r.utility is not None]
+        calls = sum(r.num_calls for r in results)
+        is_bound = policy == ORACLE_BOUND
+        rows.append(
+            (
+                policy,
+                _mean(scored, lambda r: r.utility),
+                _mean(scored, lambda r: r.is_solved) if is_bound else _accuracy(scored),
+                _mean(scored, lambda r: r.cost_usd, scale=100.0),
+                _mean(scored, lambda r: r.latency_s),
+                100.0 * sum(r.num_malformed for r in results) / calls if calls else 0.0,
+                len(results) - len(scored),
+            )
+        )
+    return Table(
+        title=f"{world} world: {len(evaluation.of(ORACLE_BOUND, world))} held-out episodes",
+        columns=(
+            "policy",
+            "utility",
+            "accuracy",
+            "cents",
+            "seconds",
+            "malformed %",
+            "void or unscored",
+        ),
+        rows=tuple(rows),
+        digits={"utility": 3, "accuracy": 3, "cents": 3, "seconds": 1},
+        note=evaluation.note,
+    )
+
+
+def comparison_table(evaluation: Evaluation) -> Table:
+    """The trained policy's utility minus each other's, paired by episode, and regret closed."""
+    rows = []
+    for world in evaluation.worlds:
+        for other in evaluation.policies:
+            if other != TRAINED:
+                ours, theirs, clusters = _paired(evaluation, world, TRAINED, other)
+                difference = bootstrap_difference(ours, theirs, clusters=clusters)
+                rows.append((world, f"trained - {other}", difference))
+        rows.append((world, "share of start-to-oracle closed", closed(evaluation, world)))
+    return Table(
+        title="The trained policy against the others (95 % intervals, paired by episode)",
+        columns=("world", "utility", "difference"),
+        rows=tuple(rows),
+        digits={"difference": 3},
+        note=evaluation.note,
+    )
+
+
+def breakdown_table(evaluation: Evaluation, world: str, key: str) -> Table:
+    """Mean utility of every policy by "skill" or "preference"."""
+    kinds = sorted({getattr(result, key) for result in evaluation.results if result.world == world})
+    rows = []
+    for policy in evaluation.policies:
+        scored = [r for r in evaluation.of(policy, world) if r.utility is not None]
+        parts = [[r for r in scored if getattr(r, key) == kind] for kind in kinds]
+        cells = (_mean(part, lambda r: r.utility) if part else None for part in parts)
+        rows.append((policy, *cells))
+    return Table(
+        title=f"{world} world: utility by {key}",
+        columns=("policy", *kinds),
+        rows=tuple(rows),
+        note=evaluation.note,
+    )
+
+
+def calls_table(evaluation: Evaluation, world: str, shown_as: dict[str, str]) -> Table:
+    """Calls of each tool an episode, by policy; simulated tools under their "sim/" names."""
+    policies = [p for p in evaluation.policies if p != ORACLE_BOUND]
+    names = sorted({name for r in evaluation.results if r.world == world for name in r.tool_counts})
+    rows = []
+    counts = {policy: evaluation.of(policy, world) for policy in policies}
+    for name in names:
+        cells = []
+        for policy in policies:
+            offered = [r.tool_counts[name] for r in counts[policy] if name in r.tool_counts]
+            cells.append(sum(offered) / len(offered) if offered else 0.0)
+        rows.append((shown_as.get(name, name), *cells))
+    return Table(
+        title=f"{world} world: calls an episode that offers the tool",
+        columns=("tool", *policies),
+        rows=tuple(rows),
+        note=evaluation.note,
+    )
+
+
+def closed(evaluation: Evaluation, world: str) -> Estimate:
+    """Share of the distance from start to oracle that training closed."""
+    trained, start, clusters = _paired(evaluation, world, TRAINED, START)
+    bound = {r.episode: r.utility for r in evaluation.of(ORACLE_BOUND, world)}
+    oracle = [float(bound[episode] or 0.0) for episode in clusters]
+    return closed_share(start, trained, oracle, clusters=clusters)
+
+
+def points(evaluation: Evaluation, world: str) -> list[PolicyPoint]:
+    """Each policy's place in the picture of accuracy over cost."""
+    out = []
+    for policy in evaluation.policies:
+        scored = [r for r in evaluation.of(policy, world) if r.utility is not None]
+        out.append(
+            PolicyPoint(
+                name=policy,
+                cost_cents=_mean(scored, lambda r: r.cost_usd, scale=100.0),
+                accuracy=_mean(scored, lambda r: r.is_solved),
+            )
+        )
+    return out
+
+
+def _paired(
+    evaluation: Evaluation, world: str, ours: str, theirs: str
+) -> tuple[list[float], list[float], list[str]]:
+    """Utilities of two policies on the episodes that both have a score for."""
+    left = {r.episode: r.utility for r in evaluation.of(ours, world)}
+    right = {r.episode: r.utility for r in evaluation.of(theirs, world)}
+    pairs = [
+        (float(mine), float(other), episode)
+        for episode, mine in left.items()
+        if mine is not None and (other := right.get(episode)) is not None
+    ]
+    return [p[0] for p in pairs], [p[1] for p in pairs], [p[2] for p in pairs]
+
+
+def _mean(
+    results: Sequence[Result], value: Callable[[Result], float | None], scale: float = 1.0
+) -> Estimate:
+    values = [scale * float(value(result) or 0.0) for result in results]
+    return bootstrap_mean(values, clusters=[result.episode for result in results])
+
+
+def _accuracy(results: Sequence[Result]) -> Estimate:
+    return wilson(sum(result.is_solved == 1 for result in results), len(results))

@@ -1,0 +1,162 @@
+"""Estimates with confidence intervals: Wilson for shares, seeded bootstraps for means.
+
+Rollouts of one task resemble one another, so the bootstraps resample tasks (clusters), not
+rollouts. Policies are compared on the same episodes, so differences are paired.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+CONFIDENCE = 0.95
+NUM_RESAMPLES = 5000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Estimate:
+    """A figure and the ends of its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def wilson(num_solved: int, num_tried: int, *, confidence: float = CONFIDENCE) -> Estimate:
+    """Share of successes with Wilson's score interval, which stays inside [0, 1].
+
+    Raises:
+        ValueError: If nothing was tried, or more was solved than tried.
+    """
+    if num_tried <= 0 or not 0 <= num_solved <= num_tried:
+        raise ValueError(f"no share can be formed of {num_solved} solved in {num_tried} tried")
+    share = num_solved / num_tried
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    scale = 1 + z * z / num_tried
+    middle = (share + z * z / (2 * num_tried)) / scale
+    variance = share * (1 - share) / num_tried + z * z / (4 * num_tried * num_tried)
+    half = z * math.sqrt(variance) / scale
+    return Estimate(
+        value=share,
+        low=0.0 if num_solved == 0 else middle - half,
+        high=1.0 if num_solved == num_tried else middle + half,
+    )
+
+
+def bootstrap_mean(
+    values: Sequence[float],
+    *,
+    clusters: Sequence[str] | None = None,
+    seed: int = 0,
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """Mean of `values` with a percentile bootstrap interval over clusters.
+
+    Args:
+        values: One figure per rollout.
+        clusters: Task of each value; None: each value stands alone.
+        seed: Seed of the resampling; the same seed gives the same interval.
+        confidence: Coverage of the interval.
+
+    Raises:
+        ValueError: If there are no values or the lengths differ.
+    """
+    sums, sizes = _cluster_sums([values], clusters)
+    resampled_sums, resampled_sizes = _resample(sums, sizes, seed=seed)
+    low, high = _interval(resampled_sums[:, 0] / resampled_sizes, confidence)
+    return Estimate(value=float(sums[:, 0].sum() / sizes.sum()), low=low, high=high)
+
+
+def bootstrap_difference(
+    ours: Sequence[float],
+    theirs: Sequence[float],
+    *,
+    clusters: Sequence[str] | None = None,
+    seed: int = 0,
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """Mean of `ours - theirs`, paired by position, with a bootstrap interval over clusters.
+
+    Raises:
+        ValueError: If there are no values or the lengths differ.
+    """
+    _check_lengths([ours, theirs], clusters)
+    differences = (np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)).tolist()
+    return bootstrap_mean(differences, clusters=clusters, seed=seed, confidence=confidence)
+
+
+def closed_share(
+    start: Sequence[float],
+    trained: Sequence[float],
+    oracle: Sequence[float],
+    *,
+    clusters: Sequence[str] | None = None,
+    seed: int = 0,
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """Share of the distance from start to oracle that training closed.
+
+    (mean(trained) - mean(start)) / (mean(oracle) - mean(start)) with a paired bootstrap interval
+    over clusters. A resample whose oracle is no better than its start counts as an infinite
+    share of the sign of its gain, which widens the interval instead of hiding the case.
+
+    Raises:
+        ValueError: If the oracle's mean does not exceed the start's, or the lengths differ.
+    """
+    sums, sizes = _cluster_sums([start, trained, oracle], clusters)
+    total = sums.sum(axis=0)
+    if total[2] <= total[0]:
+        raise ValueError(
+            f"the oracle's mean ({total[2] / sizes.sum():.4g}) must exceed "
+            f"the start's ({total[0] / sizes.sum():.4g})"
+        )
+    resampled, _ = _resample(sums, sizes, seed=seed)
+    gain, gap = resampled[:, 1] - resampled[:, 0], resampled[:, 2] - resampled[:, 0]
+    shares = np.where(gap > 0, gain / np.where(gap > 0, gap, 1.0), np.copysign(np.inf, gain))
+    low, high = _interval(shares, confidence)
+    return Estimate(value=float((total[1] - total[0]) / (total[2] - total[0])), low=low, high=high)
+
+
+def _check_lengths(series: Sequence[Sequence[float]], clusters: Sequence[str] | None) -> None:
+    lengths = [len(values) for values in series]
+    lengths += [] if clusters is None else [len(clusters)]
+    if len(set(lengths)) != 1 or lengths[0] == 0:
+        raise ValueError(f"paired series must have one common length above 0; got {lengths}")
+
+
+def _cluster_sums(
+    series: Sequence[Sequence[float]], clusters: Sequence[str] | None
+) -> tuple[Floats, Floats]:
+    """Sums (clusters, series) and sizes (clusters,) of each cluster."""
+    _check_lengths(series, clusters)
+    table = np.asarray(series, dtype=float).T
+    if clusters is None:
+        return table, np.ones(len(table))
+    _, index = np.unique(np.asarray(clusters), return_inverse=True)
+    sums = np.zeros((int(index.max()) + 1, table.shape[1]))
+    np.add.at(sums, index, table)
+    return sums, np.bincount(index).astype(float)
+
+
+def _resample(sums: Floats, sizes: Floats, *, seed: int) -> tuple[Floats, Floats]:
+    """Draw clusters with replacement: sums (resamples, series) and sizes (resamples,)."""
+    num_clusters = len(sizes)
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(
+        num_clusters, np.full(num_clusters, 1 / num_clusters), size=NUM_RESAMPLES
+    ).astype(float)
+    return counts @ sums, counts @ sizes
+
+
+def _interval(resampled: Floats, confidence: float) -> tuple[float, float]:
+    tail = (1 - confidence) / 2
+    # "nearest" never averages two resamples, which inf - inf would turn into NaN.
+    low, high = np.quantile(resampled, [tail, 1 - tail], method="nearest")
+    return float(low), float(high)

@@ -1,0 +1,1 @@
+"""What a rollout earns: measured, normalised within its group, weighted by the preference."""

@@ -1,0 +1,1 @@
+"""What can be called: the interface that every tool shares, and each kind of tool."""

@@ -1,0 +1,180 @@
+"""One interpreter process in the sandbox: start it, give it code, end all that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import tempfile
+from asyncio.subprocess import Process
+from collections.abc import Coroutine
+from contextlib import suppress
+
+from toolorchestra.tool.sandbox_command import Launch, run_command
+from toolorchestra.tool.sandbox_config import SandboxConfig
+from toolorchestra.tool.sandbox_pipe import CappedPipe, LinePipe, RequestPipe
+from toolorchestra.tool.sandbox_result import SandboxError, SandboxResult, judge
+from toolorchestra.tool.sandbox_seccomp import filter_file
+
+_START_LIMIT_S = 60.0
+_END_LIMIT_S = 10.0
+
+
+class SandboxProcess:
+    """An interpreter of its own, alive from `start` to `close`."""
+
+    def __init__(self, launch: Launch, config: SandboxConfig) -> None:
+        """Open the pipes; needs a running event loop."""
+        self._launch = launch
+        self._config = config
+        self._is_isolated = launch.isolation != "none"
+        self._requests = RequestPipe()
+        self._stdout = CappedPipe(max_bytes=config.max_output_bytes)
+        self._stderr = CappedPipe(max_bytes=config.max_output_bytes)
+        self._status = LinePipe()
+        self._info = LinePipe()
+        self._process: Process | None = None
+        self._exit: asyncio.Task[int] | None = None
+        self._init_pidfd = -1
+        """The first process of the sandbox's process namespace: with it, all others end."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can take code."""
+        return self._exit is not None and not self._exit.done()
+
+    async def start(self) -> None:
+        """Start the interpreter and wait until it is confined and ready.
+
+        Raises:
+            SandboxError: If it does not come up.
+        """
+        try:
+            async with asyncio.timeout(_START_LIMIT_S):
+                await self._spawn()
+                line: str | None = ""
+                while self._is_isolated and line is not None and "child-pid" not in line:
+                    line = await self._next_line(self._info)
+                if line and (found := re.search(r"\d+", line)):
+                    # Its id cannot have passed to another: it waits for a request.
+                    self._init_pidfd = os.pidfd_open(int(found.group()))
+                line = await self._next_line(self._status)
+        except (OSError, TimeoutError) as error:
+            raise SandboxError(f"the sandbox does not start: {error or 'no answer'}") from None
+        if line != "ready":
+            self._stderr.drain()
+            reason = self._stderr.take()[0].decode("utf-8", "replace").strip()[-300:]
+            raise SandboxError(f"the sandbox does not start: {reason or 'it ended at once'}")
+
+    async def run(self, code: str, *, is_last: bool) -> SandboxResult:
+        """Run code, once the process has started.
+
+        Args:
+            code: Python source.
+            is_last: Whether to wait for the interpreter's own end, and so for threads of the code.
+        """
+        assert self._exit, "start comes first"
+        payload = code.encode("utf-8", "surrogatepass")
+        line, has_timed_out = None, False
+        try:
+            async with asyncio.timeout(self._config.timeout_s):
+                await self._requests.send(b"%d\n%b" % (len(payload), payload))
+                if is_last:
+                    self._requests.close()
+                line = await self._next_line(self._status)
+                if is_last:
+                    await asyncio.shield(self._exit)
+        except TimeoutError:
+            has_timed_out = True
+        exit_code = self._exit.result() if self._exit.done() else None
+        if is_last or line is None:
+            await self._end()
+        self._stdout.drain()
+        self._stderr.drain()
+        return judge(
+            line,
+            exit_code=exit_code,
+            has_timed_out=has_timed_out,
+            stdout=self._stdout.take(),
+            stderr=self._stderr.take(),
+            config=self._config,
+        )
+
+    async def close(self) -> None:
+        """End the interpreter and every process that it started."""
+        try:
+            await self._end()
+        finally:
+            self._requests.close()
+            for pipe in (self._stdout, self._stderr, self._status, self._info):
+                pipe.close()
+            if self._init_pidfd >= 0:
+                os.close(self._init_pidfd)
+                self._init_pidfd = -1
+
+    async def _spawn(self) -> None:
+        with filter_file() as filter_fd:
+            passed = {"status_fd": self._status.write_fd}
+            if self._is_isolated:
+                passed["info_fd"] = self._info.write_fd
+                if filter_fd is not None:
+                    passed["seccomp_fd"] = filter_fd
+            self._process = await asyncio.create_subprocess_exec(
+                *run_command(self._launch, self._config, **passed),
+                stdin=self._requests.read_fd,
+                stdout=self._stdout.write_fd,
+                stderr=self._stderr.write_fd,
+                pass_fds=tuple(passed.values()),
+                env={},  # bubblewrap's own would show in /proc/1/environ.
+                cwd="/" if self._is_isolated else tempfile.gettempdir(),
+                start_new_session=True,  # Ctrl-C is for the training, which then ends this.
+            )
+        self._exit = asyncio.create_task(self._process.wait())
+        self._requests.close_read_end()
+        for pipe in (self._stdout, self._stderr, self._status, self._info):
+            pipe.close_write_end()
+
+    async def _next_line(self, pipe: LinePipe) -> str | None:
+        """The next line, or None if the process ended without one."""
+        assert self._exit, "start comes first"
+        line = await _unless_done(pipe.next_line(), self._exit)
+        return pipe.waiting_line() if line is None else line
+
+    async def _end(self) -> None:
+        if self._process is None or self._exit is None:
+            return
+        with suppress(ProcessLookupError):
+            if self._init_pidfd >= 0:
+                signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
+            elif not self._is_isolated:
+                os.killpg(self._process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        if not self._exit.done():  # It is where an event loop ended before its sessions.
+            await asyncio.wait({self._exit})
+        if self._init_pidfd >= 0:
+            await _wait_readable(self._init_pidfd)
+
+
+async def _unless_done(waiting: Coroutine[None, None, str], other: asyncio.Task[int]) -> str | None:
+    task = asyncio.ensure_future(waiting)
+    try:
+        await asyncio.wait({task, other}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        task.cancel()
+
+
+async def _wait_readable(pidfd: int) -> None:
+    """Wait until a process has ended, for the first of a namespace: until all in it have."""
+    loop = asyncio.get_running_loop()
+    is_over = asyncio.Event()
+    loop.add_reader(pidfd, is_over.set)
+    try:
+        async with asyncio.timeout(_END_LIMIT_S):
+            await is_over.wait()
+    except TimeoutError:
+        raise SandboxError(f"processes of a run still live {_END_LIMIT_S:g} s later") from None
+    finally:
+        loop.remove_reader(pidfd)

@@ -1,0 +1,1 @@
+"""Which tools exist, which an episode offers, and what the policy is told of them."""

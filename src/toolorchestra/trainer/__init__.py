@@ -1,0 +1,1 @@
+"""The update: from scored groups to one optimizer step, checkpointed and resumable."""

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from toolorchestra.tool.base import CallContext, Tool
+from toolorchestra.tool.code_interpreter import PARAMETERS, CodeInterpreter
+from toolorchestra.tool.sandbox_cache import SandboxCache
+from toolorchestra.tool.sandbox_config import SandboxConfig
+from toolorchestra.tool.sandbox_result import SandboxError, SandboxResult
+from toolorchestra.types import Episode, Task, ToolResult, Usage
+
+pytestmark = pytest.mark.sandbox
+
+Ask = Callable[..., Any]
+
+
+def build(**changes: Any) -> CodeInterpreter:
+    options = SandboxConfig(**({"timeout_s": 3.0} | changes))
+    return CodeInterpreter("code_interpreter", latency_s=2.0, compute_s=0.5, options=options)
+
+
+@pytest.fixture
+def ask(make_episode: Callable[..., Episode]) -> Ask:
+    """`await ask(tool, "1 + 1")`: one call; without code, the tool is asked the question."""
+
+    async def ask_tool(
+        tool: Tool, code: str | None = None, *, question: str = "6 * 7", session: str = "s"
+    ) -> ToolResult:
+        task = Task(id="t", skill="code", question=question, answer="42")
+        context = CallContext(
+            episode=make_episode(task=task), call_id="c1", call_number=0, session=session
+        )
+        return await tool.call({} if code is None else {"code": code}, context)
+
+    return ask_tool
+
+
+async def test_an_answer_is_the_stripped_output_behind_one_word(ask: Ask) -> None:
+    result = await ask(build(), "print(sum(range(5)))")
+    assert result == ToolResult(
+        call_id="c1",
+        name="code_interpreter",
+        content="answer: 10",
+        status="ok",
+        usage=Usage(compute_s=0.5),
+        latency_s=2.0,
+        metadata={"sandbox_status": "ok"},
+    )
+
+
+async def test_without_code_the_question_is_run(ask: Ask) -> None:
+    assert (await ask(build())).content == "answer: 42"
+
+
+async def test_output_of_several_lines_is_kept_and_none_is_named(ask: Ask) -> None:
+    tool = build()
+    assert (await ask(tool, "print('a\\nb\\n')")).content == "answer: a\nb"
+    assert (await ask(tool, "x = 1")).content == "answer: (no output)"
+
+
+@pytest.mark.parametrize(
+    ("code", "content", "kind"),
+    [
+        ("Who was it?", "error: SyntaxError: invalid syntax (line 1)", "error"),
+        ("1 / 0", "error: ZeroDivisionError: division by zero", "error"),
+        ("while True: pass", "error: ran longer than 0.5 s", "timeout"),
+        ("bytearray(10**9)", "error: needed more than 128 MB of memory", "memory"),
+        ("print('x' * 500)", "error: printed more than 400 bytes", "output_limit"),
+    ],
+)
+async def test_a_failure_is_the_policys_and_takes_one_line(
+    ask: Ask, code: str, content: str, kind: str
+) -> None:
+    result = await ask(build(timeout_s=0.5, memory_mb=128, max_output_bytes=400), code)
+    assert (result.status, result.content) == ("policy_error", content)
+    assert result.metadata == {"sandbox_status": kind}
+    assert result.usage.compute_s == 0.5
+
+
+async def test_a_long_message_is_shortened(ask: Ask) -> None:
+    content = (await ask(build(), "raise ValueError('x' * 5000)")).content
+    assert len(content) == len("error: ") + 200
+    assert content.endswith("xxx...")
+
+
+async def test_a_failing_sandbox_is_the_providers_fault(ask: Ask) -> None:
+    tool = build()
+    object.__setattr__(tool._sandbox._launch, "bwrap", "/nowhere/bwrap")
+    result = await ask(tool, "1")
+    assert result.status == "provider_error"
+    assert result.content.startswith("error: the sandbox does not start")
+
+
+async def test_state_is_kept_by_rollout_only_where_configured(ask: Ask) -> None:
+    plain, stateful = build(), build(is_stateful=True)
+    for tool in (plain, stateful):
+        await ask(tool, "x = 5", session="one")
+    assert (await ask(plain, "x", session="one")).status == "policy_error"
+    assert (await ask(stateful, "x", session="one")).content == "answer: 5"
+    assert (await ask(stateful, "x", session="two")).status == "policy_error"
+    await stateful.close_session("one")
+    assert (await ask(stateful, "x", session="one")).status == "policy_error"
+    await stateful.close()
+    await plain.close_session("one")
+    await plain.close()
+
+
+async def test_a_restart_is_told_behind_the_answer(ask: Ask) -> None:
+    tool = build(is_stateful=True)
+    await ask(tool, "import os; os._exit(0)")
+    content = (await ask(tool, "3")).content
+    assert content == "answer: 3\n(the interpreter was restarted: earlier variables are gone)"
+    await tool.close()
+
+
+def test_one_tool_serves_several_event_loops(ask: Ask) -> None:
+    tool = build(max_parallel=1)
+
+    async def ask_many(first: int) -> list[str]:
+        results = await asyncio.gather(*(ask(tool, f"{n}") for n in range(first, first + 4)))
+        return [result.content for result in results]
+
+    assert asyncio.run(ask_many(0)) == [f"answer: {n}" for n in range(4)]
+    assert asyncio.run(ask_many(9)) == [f"answer: {n}" for n in range(9, 13)]
+
+
+def test_a_session_that_outlives_its_event_loop_is_replaced_and_can_be_closed(ask: Ask) -> None:
+    tool = build(is_stateful=True)
+    assert asyncio.run(ask(tool, "x = 1")).status == "ok"
+    assert "restarted" in asyncio.run(ask(tool, "2")).content
+    asyncio.run(tool.close())
+
+
+def test_every_argument_is_optional() -> None:
+    assert PARAMETERS["required"] == []
+    assert PARAMETERS["additionalProperties"] is False
+
+
+class Counter:
+    """Stands for a sandbox: counts the runs."""
+
+    def __init__(self) -> None:
+        self.codes: list[str] = []
+        self.num_cancelled = 0
+
+    async def run(self, code: str) -> SandboxResult:
+        self.codes.append(code)
+        try:
+            await asyncio.sleep(0.05)
+        except asyncio.CancelledError:
+            self.num_cancelled += 1
+            raise
+        if code == "broken":
+            raise SandboxError("broken")
+        return SandboxResult(status="ok", stdout=code)
+
+
+async def test_the_same_code_runs_once_at_the_same_time_and_later() -> None:
+    counter = Counter()
+    cache = SandboxCache(counter.run, max_entries=2)
+    results = await asyncio.gather(*(cache.run("a") for _ in range(5)))
+    assert {result.stdout for result in results} == {"a"}
+    await cache.run("a")
+    assert counter.codes == ["a"]
+
+
+async def test_the_longest_unused_result_is_forgotten() -> None:
+    counter = Counter()
+    cache = SandboxCache(counter.run, max_entries=2)
+    for code in "abacab":  # c drives out b, b drives out c
+        await cache.run(code)
+    assert counter.codes == ["a", "b", "c", "b"]
+
+
+async def test_a_failure_of_the_sandbox_is_not_remembered() -> None:
+    counter = Counter()
+    cache = SandboxCache(counter.run, max_entries=2)
+    for _ in range(2):
+        with pytest.raises(SandboxError):
+            await cache.run("broken")
+    assert counter.codes == ["broken", "broken"]
+
+
+async def test_a_caller_that_gives_up_takes_nobody_else_along() -> None:
+    counter = Counter()
+    cache = SandboxCache(counter.run, max_entries=2)
+    first, second = (asyncio.create_task(cache.run("a")) for _ in range(2))
+    await asyncio.sleep(0.01)
+    first.cancel()
+    assert (await second).stdout == "a"
+    assert counter.num_cancelled == 0
+    alone = asyncio.create_task(cache.run("b"))
+    await asyncio.sleep(0.01)
+    alone.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await alone
+    await asyncio.sleep(0.01)
+    assert counter.num_cancelled == 1

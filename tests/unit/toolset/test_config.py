@@ -1,0 +1,56 @@
+"""A toolset from which nothing can be drawn is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolorchestra.tool.config import ToolConfig
+from toolorchestra.toolset.config import ToolsetConfig
+
+
+def tool(kind: str) -> ToolConfig:
+    return ToolConfig(kind=kind, description="A tool.", priced_as="GPT-5", latency_s=1)
+
+
+def toolset(**changes: Any) -> ToolsetConfig:
+    fields: dict[str, Any] = {
+        "name": "test",
+        "tools": {kind: tool(kind) for kind in ("llm", "web_search", "local_search")},
+        "min_tools": 1,
+        "max_tools": 3,
+    }
+    return ToolsetConfig(**(fields | changes))
+
+
+def test_an_empty_toolset_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^toolset\.tools: an empty toolset is not allowed"):
+        toolset(tools={})
+
+
+@pytest.mark.parametrize(
+    ("key", "changes"),
+    [
+        ("min_tools", {"min_tools": 0}),
+        ("min_tools", {"min_tools": -1}),
+        ("min_tools", {"min_tools": 4, "max_tools": 4}),
+        ("max_tools", {"min_tools": 3, "max_tools": 2}),
+        ("max_tools", {"max_tools": 4}),
+        ("experts", {"experts": "fake"}),
+    ],
+)
+def test_a_value_that_cannot_be_met_is_refused(key: str, changes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=rf"^toolset\.{key}: .* is not allowed; use "):
+        toolset(**changes)
+
+
+def test_a_name_that_the_function_format_refuses_is_refused() -> None:
+    with pytest.raises(ValueError, match="'gpt 5' is not allowed"):
+        toolset(tools={"gpt 5": tool("llm")}, max_tools=1)
+
+
+def test_one_switch_covers_what_needs_a_key_and_nothing_else() -> None:
+    simulated, real = toolset(), toolset(experts="real")
+    assert [simulated.is_simulated(name) for name in simulated.tools] == [True, True, False]
+    assert not any(real.is_simulated(name) for name in real.tools)
