@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import sys
+from typing import Any
 
-import hydra
-from omegaconf import DictConfig
-
-from toolorchestra.config import register
-
-register()
+from toolorchestra.launch.plainly import plainly
 
 
-@hydra.main(version_base="1.3", config_path="conf", config_name="train")
-def main(config: DictConfig) -> None:
-    """Runs one training; see `toolorchestra.run`."""
+def run(config: Any) -> Any:
+    """Runs one training and returns its folder; see `toolorchestra.run`."""
+    from toolorchestra.launch.quiet import quieten_libraries
+
+    quieten_libraries()
     from toolorchestra.run import train
 
-    train(config)
+    return train(config)
+
+
+def main() -> None:
+    """Composes the config of the command line and runs it, once or as a sweep."""
+    import hydra
+
+    from toolorchestra.config import register
+
+    register()
+    hydra.main(version_base="1.3", config_path="conf", config_name="train")(run)()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with plainly("the same command with resume=auto goes on from the last checkpoint"):
+        main()

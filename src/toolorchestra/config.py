@@ -50,10 +50,12 @@ class Config:
     experiment: ExperimentConfig = field(default_factory=ExperimentConfig)
     seed: int = 1
     """Of episodes, sampling and everything else that is random."""
-    output_dir: str = "outputs"
-    """Where the run writes; set from Hydra's own run and sweep folders."""
+    output_root: str = "outputs"
+    """Below it lie all runs; resume=auto looks there."""
+    output_dir: str = "outputs/run"
+    """Where this run writes; set from Hydra's own run and sweep folders."""
     resume: str | None = None
-    """auto: go on with the newest unfinished run of this very config; or a run's folder; or null."""
+    """auto: go on with the newest unfinished run of this very config; or a run's folder."""
 
 
 def register() -> None:

@@ -20,9 +20,10 @@ tool's own fault after all retries, which voids the rollout."""
 
 FinishReason = Literal["stop", "length"]
 
-RolloutStatus = Literal["answered", "max_turns", "context_full", "truncated", "deadline", "void"]
+RolloutStatus = Literal["answered", "max_turns", "context_full", "truncated", "void"]
 """answered: the policy ended with a message that calls no tool; truncated: a turn hit its token
-limit; context_full: the next turn had no room; void: an infrastructure fault, never scored."""
+limit; context_full: a turn or its results had no room; void: an infrastructure fault or a missed
+deadline, never scored."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

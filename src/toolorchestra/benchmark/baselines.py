@@ -9,6 +9,7 @@ from random import Random
 from toolorchestra.benchmark.oracle import Oracle, State
 from toolorchestra.benchmark.world import World
 from toolorchestra.engine.policies import (
+    Choose,
     FirstAnswer,
     answers_in,
     call_text,
@@ -44,7 +45,7 @@ _FREE_USD = 1e-9
 """Keeps free tools comparable with each other."""
 
 
-def _pick_per_dollar(world: World):  # type: ignore[no-untyped-def]
+def _pick_per_dollar(world: World) -> Choose:
     def choose(episode: Episode, left: Sequence[OfferedTool], rng: Random) -> OfferedTool:
         skill = episode.task.skill
         return max(left, key=lambda t: world.right(t.name, skill) / (t.call_cost_usd + _FREE_USD))
@@ -63,9 +64,11 @@ class OraclePolicy:
         oracle = self._world.oracle(episode)
         results = results_of(turns)
         state = _state(episode, results)
-        first = oracle.plan(state).first
-        if first is not None:
-            return call_text(first)
+        plan = oracle.plan(state)
+        if plan.first is not None:
+            return call_text(plan.first)
+        if plan.is_solved == 0:  # nothing heard, or nothing that is worth saying
+            return final_text("unknown")
         return final_text(_best_answer(episode, oracle, state, results))
 
 
@@ -85,8 +88,6 @@ def _best_answer(
     episode: Episode, oracle: Oracle, state: State, results: Sequence[ToolResult]
 ) -> str:
     answers = answers_in(results)
-    if not answers:
-        return "unknown"
     answer, count = Counter(answers).most_common(1)[0]
     if count > 1:
         return answer

@@ -20,7 +20,8 @@ class TransferConfig:
     def __post_init__(self) -> None:
         if self.num_episodes < 2:
             raise ValueError(
-                f"benchmark.transfer.num_episodes: {self.num_episodes} is not allowed; use at least 2"
+                f"benchmark.transfer.num_episodes: {self.num_episodes} is not allowed; "
+                "use at least 2"
             )
 
 

@@ -25,7 +25,7 @@ class Result:
 
     policy: str
     world: str
-    """"seen" or "transfer"."""
+    """Name of the world, "seen" or "transfer"."""
     episode: str
     skill: str
     preference: str
@@ -54,7 +54,8 @@ def _result(policy: str, world: str, played: Played) -> Result:
     measures = measure(rollout, episode, verdict) if is_scored else None
     results = [result for turn in rollout.turns for result in turn.results]
     refused = sum(bool(result.metadata.get("malformed", False)) for result in results)
-    errors = sum(len(turn.errors) + (turn.finish_reason == "length") for turn in rollout.turns)
+    # a message that was cut is one fault, even where no piece of it can be named
+    errors = sum(max(len(t.errors), int(t.finish_reason == "length")) for t in rollout.turns)
     return Result(
         policy=policy,
         world=world,

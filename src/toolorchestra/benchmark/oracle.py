@@ -12,11 +12,14 @@ said. The oracle pays nothing for its own tokens, so that it bounds every policy
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 
 from toolorchestra.types import Episode
+
+_ROUNDING = 1e-9
+"""Odds are sums of decimal fractions: less than this is no chance at all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +39,15 @@ class Choice:
     @property
     def wrong(self) -> float:
         """Probability of a wrong answer."""
-        return max(0.0, 1.0 - self.right - self.abstain)
+        rest = 1.0 - self.right - self.abstain
+        return rest if rest > _ROUNDING else 0.0
+
+    @property
+    def odds(self) -> float:
+        """How much likelier an answer is right than wrong; infinite if it is never wrong."""
+        if self.right == 0:
+            return 0.0
+        return self.right / self.wrong if self.wrong else math.inf
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,88 +82,137 @@ class Oracle:
         self._outcome, self._cost, self._latency = outcome, cost, latency
         self._all_cost = sum(choice.cost_usd for choice in choices)
         self._all_latency = sum(choice.latency_s for choice in choices)
-        self.plan = cache(self._plan)
+        self._odds = [choice.odds for choice in choices]
+        self._plans: dict[State, Plan] = {}
+
+    def weighed(self, *, outcome: float, cost: float, latency: float) -> Oracle:
+        """The oracle of the same tools for whoever weighs results so, and no tool for itself."""
+        return Oracle(
+            [replace(choice, weight=0.0) for choice in self._choices],
+            outcome=outcome,
+            cost=cost,
+            latency=latency,
+            horizon=self._horizon,
+        )
 
     def start(self) -> State:
         """Nothing called yet."""
         none = (0,) * len(self._choices)
         return none, none, False
 
-    def beliefs(self, state: State) -> tuple[float, ...]:
-        """Probability that one answer of each tool is right; 0 for tools not heard.
+    def plan(self, state: State) -> Plan:
+        """What to do in a state, and what it comes to.
 
-        A tool that is never wrong settles the matter, as agreement does.
+        Only what the plan can meet is kept: a run holds the oracles of all its episodes.
         """
-        answered, _, is_certain = state
-        sure = [n > 0 and c.right > 0 and c.wrong == 0 for n, c in zip(answered, self._choices, strict=True)]
-        if is_certain or any(sure):
-            best = sure.index(True) if any(sure) else next(i for i, n in enumerate(answered) if n)
-            return tuple(float(i == best) for i in range(len(answered)))
-        odds = [c.right / c.wrong if n else 0.0 for n, c in zip(answered, self._choices, strict=True)]
-        total = 1.0 + sum(n * o for n, o in zip(answered, odds, strict=True))
-        return tuple(o / total for o in odds)
+        if state not in self._plans:
+            self._follow(state, {})
+        return self._plans[state]
 
-    def _spent(self, state: State) -> tuple[float, float]:
-        calls = [a + b for a, b in zip(state[0], state[1], strict=True)]
+    def beliefs(self, state: State) -> tuple[float, ...]:
+        """Probability that one answer of each tool is right, while none agree; 0 if not heard.
+
+        An answer of a tool that is never wrong settles the matter.
+        """
+        heard = state[0]
+        odds = [odd if count else 0.0 for count, odd in zip(heard, self._odds, strict=True)]
+        if math.inf in odds:
+            best = odds.index(math.inf)
+            return tuple(float(index == best) for index in range(len(odds)))
+        total = 1.0 + sum(count * odd for count, odd in zip(heard, odds, strict=True))
+        return tuple(odd / total for odd in odds)
+
+    def _follow(self, state: State, values: dict[State, tuple[float, int | None]]) -> Plan:
+        """Plans along the best choices alone."""
+        if state in self._plans:
+            return self._plans[state]
+        utility, first = self._value(state, values)
+        if first is None:
+            cost, latency = self._spent(_calls(state))
+            is_solved = self._belief(state)[0] if utility > 0 else 0.0
+            plan = Plan(
+                utility=utility, first=None, is_solved=is_solved, cost_usd=cost, latency_s=latency
+            )
+        else:
+            branches = self._branches(state, first, self._belief(state)[1])
+            plans = [(chance, self._follow(after, values)) for chance, after in branches]
+            plan = Plan(
+                utility=utility,
+                first=self._choices[first].name,
+                is_solved=sum(chance * plan.is_solved for chance, plan in plans),
+                cost_usd=sum(chance * plan.cost_usd for chance, plan in plans),
+                latency_s=sum(chance * plan.latency_s for chance, plan in plans),
+            )
+        self._plans[state] = plan
+        return plan
+
+    def _value(
+        self, state: State, values: dict[State, tuple[float, int | None]]
+    ) -> tuple[float, int | None]:
+        """The best expected utility, and the tool to call for it."""
+        if state in values:
+            return values[state]
+        calls = _calls(state)
+        belief, known = self._belief(state)
+        # a right answer that is worth less than nothing is better left unsaid
+        first: int | None = None
+        best = max(0.0, belief * self._worth(calls))
+        if sum(calls) < self._horizon:
+            for index, choice in enumerate(self._choices):
+                is_idle = calls[index] > 0 and not choice.is_repeatable
+                if is_idle or self._ceiling(calls, index) <= best:
+                    continue
+                branches = self._branches(state, index, known)
+                value = sum(chance * self._value(after, values)[0] for chance, after in branches)
+                if value > best + 1e-12:
+                    best, first = value, index
+        values[state] = best, first
+        return best, first
+
+    def _belief(self, state: State) -> tuple[float, float]:
+        """Probability that the best answer is right, and that any answer heard is."""
+        if state[2]:
+            return 1.0, 1.0
+        beliefs = self.beliefs(state)
+        known = sum(count * belief for count, belief in zip(state[0], beliefs, strict=True))
+        return max(beliefs), min(1.0, known)
+
+    def _ceiling(self, calls: tuple[int, ...], index: int) -> float:
+        """More than any plan is worth that calls tool `index` next."""
+        unused = sum(c.weight for n, c in zip(calls, self._choices, strict=True) if not n)
+        newly = 0.0 if calls[index] else self._choices[index].weight
+        return self._worth(_plus_one(calls, index)) + unused - newly
+
+    def _spent(self, calls: tuple[int, ...]) -> tuple[float, float]:
         cost = sum(n * c.cost_usd for n, c in zip(calls, self._choices, strict=True))
         latency = sum(n * c.latency_s for n, c in zip(calls, self._choices, strict=True))
         return cost, latency
 
-    def _worth(self, state: State) -> float:
-        """Utility of a right answer now."""
-        cost, latency = self._spent(state)
-        used = sum(
-            c.weight
-            for a, b, c in zip(state[0], state[1], self._choices, strict=True)
-            if a + b
-        )
+    def _worth(self, calls: tuple[int, ...]) -> float:
+        """Utility of a right answer after so many calls of each tool."""
+        cost, latency = self._spent(calls)
+        used = sum(c.weight for n, c in zip(calls, self._choices, strict=True) if n)
         cost_share = cost / self._all_cost if self._all_cost else 0.0
         latency_share = latency / self._all_latency if self._all_latency else 0.0
         saved = self._cost * (1 - cost_share) + self._latency * (1 - latency_share)
         return self._outcome + saved + used
 
-    def _plan(self, state: State) -> Plan:
-        cost, latency = self._spent(state)
-        belief = max(self.beliefs(state))
-        best = Plan(
-            utility=belief * self._worth(state),
-            first=None,
-            is_solved=belief,
-            cost_usd=cost,
-            latency_s=latency,
-        )
-        calls = [a + b for a, b in zip(state[0], state[1], strict=True)]
-        if sum(calls) >= self._horizon or belief == 1.0 and not self._gains_by_use(calls):
-            return best
-        for index, choice in enumerate(self._choices):
-            if calls[index] and not choice.is_repeatable:
-                continue
-            plan = self._expect(state, index, choice)
-            if plan.utility > best.utility + 1e-12:
-                best = plan
-        return best
-
-    def _gains_by_use(self, calls: Sequence[int]) -> bool:
-        return any(not n and c.weight > 0 for n, c in zip(calls, self._choices, strict=True))
-
-    def _expect(self, state: State, index: int, choice: Choice) -> Plan:
+    def _branches(self, state: State, index: int, known: float) -> list[tuple[float, State]]:
+        """What a call may bring: silence, an answer heard before, or another one."""
         answered, abstained, is_certain = state
+        choice = self._choices[index]
         heard = _plus_one(answered, index)
-        known = sum(n * p for n, p in zip(answered, self.beliefs(state), strict=True))
-        agree = 0.0 if is_certain else choice.right * min(1.0, known)
+        agree = 0.0 if is_certain else choice.right * known
         branches = [
             (choice.abstain, (answered, _plus_one(abstained, index), is_certain)),
             (agree, (heard, abstained, True)),
-            (1.0 - choice.abstain - agree, (heard, abstained, is_certain)),
+            (choice.right + choice.wrong - agree, (heard, abstained, is_certain)),
         ]
-        plans = [(p, self.plan(after)) for p, after in branches if p > 1e-12]
-        return Plan(
-            utility=sum(p * plan.utility for p, plan in plans),
-            first=choice.name,
-            is_solved=sum(p * plan.is_solved for p, plan in plans),
-            cost_usd=sum(p * plan.cost_usd for p, plan in plans),
-            latency_s=sum(p * plan.latency_s for p, plan in plans),
-        )
+        return [(chance, after) for chance, after in branches if chance > _ROUNDING]
+
+
+def _calls(state: State) -> tuple[int, ...]:
+    return tuple(a + b for a, b in zip(state[0], state[1], strict=True))
 
 
 def _plus_one(counts: tuple[int, ...], index: int) -> tuple[int, ...]:

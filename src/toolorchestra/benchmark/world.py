@@ -15,7 +15,7 @@ class World:
 
     def __init__(self, toolset: ToolsetConfig, *, horizon: int) -> None:
         self._toolset, self._horizon = toolset, horizon
-        self._oracles: dict[str, Oracle] = {}
+        self._oracles: dict[str, tuple[Episode, Oracle]] = {}
 
     @property
     def tools(self) -> Mapping[str, ToolConfig]:
@@ -35,18 +35,21 @@ class World:
         """Mean probability of a right answer over all skills that any tool has, by tool."""
         skills = sorted({skill for tool in self.tools.values() for skill in tool.profile})
         return {
-            name: sum(tool.odds(skill).right for skill in skills) / len(skills)
+            name: sum(tool.odds(skill).right for skill in skills) / max(len(skills), 1)
             for name, tool in self.tools.items()
         }
 
     def oracle(self, episode: Episode) -> Oracle:
         """The episode's oracle, made once."""
-        if episode.id not in self._oracles:
-            odds = {tool.name: self.tools[tool.name].odds(episode.task.skill) for tool in episode.tools}
-            self._oracles[episode.id] = oracle_of(
+        made_for, oracle = self._oracles.get(episode.id, (None, None))
+        if oracle is None or made_for != episode:  # another draw may have the same number
+            skill = episode.task.skill
+            odds = {tool.name: self.tools[tool.name].odds(skill) for tool in episode.tools}
+            oracle = oracle_of(
                 episode,
                 {name: (odd.right, odd.abstain) for name, odd in odds.items()},
                 simulated=frozenset(filter(self._toolset.is_simulated, odds)),
                 horizon=self._horizon,
             )
-        return self._oracles[episode.id]
+            self._oracles[episode.id] = episode, oracle
+        return oracle

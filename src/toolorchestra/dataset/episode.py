@@ -1,4 +1,4 @@
-"""Draws episodes: a task with the tools, prices and preference that go with it (paper, section 3.3).
+"""Draws episodes: a task with its tools, prices and preference (paper, section 3.3).
 
 Each is a function of the run's seed, the split and its number alone.
 """
@@ -17,7 +17,7 @@ from toolorchestra.pricing.schedule import build_price_book
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.offer import offer
 from toolorchestra.toolset.select import select
-from toolorchestra.types import Episode
+from toolorchestra.types import Episode, OfferedTool, Price, Task
 
 
 class EpisodeSampler:
@@ -62,29 +62,28 @@ class EpisodeSampler:
             rng=rng,
             prices=prices.tools.keys(),
         )
-        wording = "train" if self._split == "train" else "eval"
         return Episode(
             id=name,
             seed=rng.getrandbits(63),
             task=task,
-            tools=tuple(
-                offer(
-                    tool,
-                    self._toolset.tools[tool],
-                    question=task.question,
-                    price=prices.tools[tool],
-                    is_simulated=self._toolset.is_simulated(tool),
-                )
-                for tool in selection.names
-            ),
+            tools=tuple(self._offer(tool, task, prices.tools[tool]) for tool in selection.names),
             pricing=prices.schedule,
             policy_price=prices.policy,
             preference=draw_preference(
                 self._preference.kinds,
                 selection.names,
                 rng,
-                split=wording,
+                split="train" if self._split == "train" else "eval",
                 own=self._own,
             ),
             is_solvable=selection.is_solvable,
+        )
+
+    def _offer(self, tool: str, task: Task, price: Price) -> OfferedTool:
+        return offer(
+            tool,
+            self._toolset.tools[tool],
+            question=task.question,
+            price=price,
+            is_simulated=self._toolset.is_simulated(tool),
         )

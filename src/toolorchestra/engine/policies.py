@@ -37,7 +37,7 @@ def results_of(turns: Sequence[Turn]) -> list[ToolResult]:
 
 def answers_in(results: Iterable[ToolResult]) -> list[str]:
     """The answers among results, in order."""
-    lines = (result.content.splitlines()[0] for result in results if result.status == "ok")
+    lines = (result.content.partition("\n")[0] for result in results if result.status == "ok")
     return [line.removeprefix("answer: ") for line in lines]
 
 

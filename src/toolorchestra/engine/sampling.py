@@ -30,13 +30,20 @@ def sample(
     Returns:
         ids [B] and their log-probabilities [B] under the distribution sampled from (under
         temperature 1 for greedy rows).
+
+    Raises:
+        ValueError: If a row of logits has no distribution, as after weights became NaN.
     """
     is_greedy = temperatures == 0
     scale = torch.where(is_greedy, torch.ones_like(temperatures), temperatures)
     logprobs_BV = torch.log_softmax(logits_BV.float() / scale[:, None], dim=-1)
     cumulative_BV = logprobs_BV.double().exp().cumsum(-1)
-    # rounding can leave the last sum a little under 1; scaling keeps every draw inside
-    draws = torch.from_numpy(uniforms_B).to(logits_BV.device) * cumulative_BV[:, -1]
+    total_B = cumulative_BV[:, -1]
+    if not torch.isfinite(total_B).all():
+        raise ValueError("the policy's logits are NaN or infinite: its weights are damaged")
+    # rounding can leave the last sum beside 1; a draw must stay below it
+    draws = torch.from_numpy(uniforms_B).to(logits_BV.device) * total_B
+    draws = torch.minimum(draws, torch.nextafter(total_B, torch.zeros_like(total_B)))
     drawn = torch.searchsorted(cumulative_BV, draws[:, None], right=True).squeeze(-1)
     ids = torch.where(is_greedy, logprobs_BV.argmax(-1), drawn)
     return ids, logprobs_BV.gather(-1, ids[:, None]).squeeze(-1)

@@ -36,7 +36,7 @@ class ScriptedEngine:
         yield
 
     async def generate(self, request: Request) -> Completion:
-        """Samples one message; see `Engine`. A message over `max_tokens` is cut, as a model's is."""
+        """Writes one message; see `Engine`. One over `max_tokens` is cut, as a model's is."""
         text = self._policy(request.episode, request.turns, Random(request.seed))
         ids = [*self._tokenizer.encode(text, add_special_tokens=False), self._end_id]
         is_cut = len(ids) > request.max_tokens

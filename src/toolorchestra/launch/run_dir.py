@@ -1,15 +1,17 @@
 """A run's folder: what was asked, by which code, and how far it came.
 
 `resume=auto` finds the newest unfinished run of the very same config, however it ended: a run's
-identity is a digest of its resolved config without the two keys that say where it writes.
+identity is a digest of its resolved config without the keys that say where it writes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import time
@@ -17,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-PLACE_KEYS = ("output_dir", "resume")
+PLACE_KEYS = ("output_root", "output_dir", "resume")
 """Keys that say where a run writes, not what it does."""
 RUN_FILE, CONFIG_FILE, SUMMARY_FILE = "run.json", "config.yaml", "summary.json"
 PACKAGES = ("torch", "transformers", "lightning", "hydra-core", "omegaconf", "reasoning-gym")
@@ -35,13 +37,44 @@ def find_unfinished(root: Path, digest: str) -> Path | None:
     found = []
     for file in root.rglob(RUN_FILE):
         try:
-            record = json.loads(file.read_text())
-        except (OSError, json.JSONDecodeError):
+            record = _read_record(file)
+        except (OSError, ValueError):
             continue  # another run may be writing its own at this moment
         is_done = (file.parent / SUMMARY_FILE).exists()
         if record.get("config_digest") == digest and not is_done:
-            found.append((record.get("started_at", 0.0), file.parent))
+            found.append((float(record.get("started_at", 0.0)), file.parent))
     return max(found)[1] if found else None
+
+
+def _read_record(file: Path) -> dict[str, Any]:
+    record = json.loads(file.read_text())
+    if not isinstance(record, dict):
+        raise ValueError(f"{file} holds no object")
+    return record
+
+
+def check_same_run(path: Path, digest: str) -> Path:
+    """A run's folder that was named for resuming.
+
+    Raises:
+        ValueError: if it holds no run, or one of another config.
+    """
+    try:
+        record = _read_record(path / RUN_FILE)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"resume: {path} holds no run; use a run's folder, or auto") from error
+    if record.get("config_digest") != digest:
+        raise ValueError(
+            f"resume: {path} was made with another config; repeat its command "
+            f"({record.get('command')}), or start anew without resume"
+        )
+    return path
+
+
+def discard_if_empty(path: Path) -> None:
+    """Removes a folder that was made for a run which went on elsewhere."""
+    with contextlib.suppress(OSError):
+        path.rmdir()
 
 
 def make_run_dir(path: Path) -> Path:
@@ -54,7 +87,7 @@ def make_run_dir(path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
         probe = path / ".writable"
         probe.touch()
-        probe.unlink()
+        probe.unlink(missing_ok=True)  # another process may try the same folder
     except OSError as error:
         raise ValueError(
             f"output_dir: cannot write to {path} ({error.strerror}); use a folder that you own, "
@@ -68,7 +101,7 @@ def describe_run(digest: str) -> dict[str, Any]:
     return {
         "config_digest": digest,
         "started_at": time.time(),
-        "command": " ".join(sys.argv),
+        "command": shlex.join(sys.argv),
         "git_commit": _git("rev-parse", "HEAD"),
         "is_git_dirty": bool(_git("status", "--porcelain")),
         "python": platform.python_version(),
@@ -79,7 +112,7 @@ def describe_run(digest: str) -> dict[str, Any]:
 
 
 def _git(*arguments: str) -> str:
-    """Output of a git command in the source tree; empty where there is no git."""
+    """Output of a git command in the source tree; empty where there is no git or no commit."""
     here = Path(__file__).parent
     try:
         done = subprocess.run(
@@ -87,4 +120,4 @@ def _git(*arguments: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip()
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -20,6 +20,8 @@ class ModelConfig:
     """Precision of the weights in memory."""
     max_context: int = 1024
     """Tokens a rollout may hold, prompt and turns together (paper: 24,000 + 8,000)."""
+    max_new_tokens: int = 64
+    """Tokens that one turn may take (paper: 8,000)."""
     system_prompt: str = "Solve the task with the tools."
     """First line of every conversation."""
     tool_style: str = "compact"
@@ -39,8 +41,17 @@ class ModelConfig:
         ):
             value = getattr(self, key)
             if value not in allowed:
-                raise ValueError(f"model.{key}: {value!r} is not allowed; use {' or '.join(allowed)}")
+                raise ValueError(
+                    f"model.{key}: {value!r} is not allowed; use {' or '.join(allowed)}"
+                )
         if self.max_context < 16:
-            raise ValueError(f"model.max_context: {self.max_context} is not allowed; use at least 16")
+            raise ValueError(
+                f"model.max_context: {self.max_context} is not allowed; use at least 16"
+            )
+        if not 1 <= self.max_new_tokens <= self.max_context:
+            raise ValueError(
+                f"model.max_new_tokens: {self.max_new_tokens} is not allowed; "
+                f"use 1 to {self.max_context} (model.max_context)"
+            )
         if not self.path:
             raise ValueError("model.path: '' is not allowed; use a folder, a hub name, or tiny")

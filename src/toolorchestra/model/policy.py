@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -28,19 +28,38 @@ def load_policy(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokeniz
     """Loads weights and tokenizer.
 
     Raises:
-        ValueError: if there is no such model, or its files are damaged.
+        ValueError: if there is no such model, or its files are damaged or do not belong together.
     """
     where = folder_or_name(config.path)
+    if where.startswith(("/", ".", "~")) and not Path(where).is_dir():
+        raise _refusal(config.path, "there is no such folder")
     try:
         tokenizer = AutoTokenizer.from_pretrained(where)
-        model = AutoModelForCausalLM.from_pretrained(where, dtype=getattr(torch, config.dtype))
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise ValueError(
-            f"model.path: cannot load {config.path!r} ({reason}); "
-            "use a folder with config.json, weights and tokenizer, a hub name, or tiny"
-        ) from error
+        pair: Any = AutoModelForCausalLM.from_pretrained(
+            where, dtype=getattr(torch, config.dtype), output_loading_info=True
+        )
+    except Exception as error:  # damaged tokenizers raise bare Exception, KeyError and more
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise _refusal(config.path, reason) from error
+    model: PreTrainedModel = pair[0]
+    missing: set[str] = pair[1]["missing_keys"]
+    # transformers fills both gaps without a word that stops anyone: by chance, and by nothing
+    if missing:
+        raise _refusal(config.path, f"no weights for {min(missing)}")
+    if not tokenizer.encode("text", add_special_tokens=False):
+        raise _refusal(config.path, "no vocabulary in its tokenizer")
+    num_embedded = int(model.config.vocab_size)
+    if len(tokenizer) > num_embedded:
+        reason = f"{len(tokenizer)} tokens, but embeddings for {num_embedded}"
+        raise _refusal(config.path, reason)
     bad = [name for name, weight in model.named_parameters() if not torch.isfinite(weight).all()]
     if bad:
-        raise ValueError(f"model.path: {config.path!r} holds NaN or infinite weights in {bad[0]}")
+        raise _refusal(config.path, f"NaN or infinite weights in {bad[0]}")
     return model, tokenizer
+
+
+def _refusal(path: str, reason: str) -> ValueError:
+    return ValueError(
+        f"model.path: cannot load {path!r} ({reason}); "
+        "use a folder with config.json, weights and tokenizer, a hub name, or tiny"
+    )

@@ -55,7 +55,7 @@ def build_tokenizer(
     )
     tokenizer.train_from_iterator(texts, trainer)
     tokenizer.add_tokens([AddedToken(t, normalized=False) for t in (*TAGS, *PIECES, *preamble)])
-    return PreTrainedTokenizerFast(
+    return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         eos_token="<|im_end|>",
         pad_token="<|endoftext|>",

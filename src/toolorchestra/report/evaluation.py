@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolorchestra.benchmark.evaluate import ORACLE_BOUND, Result
@@ -14,7 +15,7 @@ from toolorchestra.report.stats import (
     closed_share,
     wilson,
 )
-from toolorchestra.report.table import Table
+from toolorchestra.report.table import Cell, Table
 
 SIMULATED_NOTE = "Models and web search are simulated experts (sim/), not the real ones."
 START, TRAINED = "start", "trained"
@@ -38,7 +39,7 @@ class Evaluation:
 
     @property
     def worlds(self) -> list[str]:
-        """"seen", then "transfer" where there is one."""
+        """In the order in which they were played: "seen", then "transfer" if there is one."""
         return list(dict.fromkeys(result.world for result in self.results))
 
     @property
@@ -48,26 +49,26 @@ class Evaluation:
 
 
 def main_table(evaluation: Evaluation, world: str) -> Table:
-    """One row a policy: utility, accuracy, cents, seconds, malformed share."""
-    rows = []
+    """One row a policy: utility, accuracy, cents, seconds, malformed share, void or unscored."""
+    rows: list[tuple[Cell, ...]] = []
     for policy in evaluation.policies:
-        results = evaluation.of(policy, world)
-        scored = [r for r in results if r.utility is not None]
-        calls = sum(r.num_calls for r in results)
-        is_bound = policy == ORACLE_BOUND
-        rows.append(
-            (
-                policy,
-                _mean(scored, lambda r: r.utility),
-                _mean(scored, lambda r: r.is_solved) if is_bound else _accuracy(scored),
-                _mean(scored, lambda r: r.cost_usd, scale=100.0),
-                _mean(scored, lambda r: r.latency_s),
-                100.0 * sum(r.num_malformed for r in results) / calls if calls else 0.0,
-                len(results) - len(scored),
+        if results := evaluation.of(policy, world):
+            scored = _scored(results)
+            calls = sum(r.num_calls for r in results)
+            rows.append(
+                (
+                    policy,
+                    _mean(scored, lambda r: r.utility),
+                    _accuracy(policy, scored),
+                    _mean(scored, lambda r: r.cost_usd, scale=100.0),
+                    _mean(scored, lambda r: r.latency_s),
+                    100.0 * sum(r.num_malformed for r in results) / calls if calls else 0.0,
+                    len(results) - len(scored),
+                )
             )
-        )
+    num_episodes = len({r.episode for r in evaluation.results if r.world == world})
     return Table(
-        title=f"{world} world: {len(evaluation.of(ORACLE_BOUND, world))} held-out episodes",
+        title=f"{world} world: {num_episodes} held-out episodes",
         columns=(
             "policy",
             "utility",
@@ -84,20 +85,25 @@ def main_table(evaluation: Evaluation, world: str) -> Table:
 
 
 def comparison_table(evaluation: Evaluation) -> Table:
-    """The trained policy's utility minus each other's, paired by episode, and regret closed."""
-    rows = []
+    """The trained policy's utility minus each other's, paired by episode, and regret closed.
+
+    Absent where no episode gave both a score, or the oracle's mean does not exceed the start's.
+    """
+    rows: list[tuple[Cell, ...]] = []
     for world in evaluation.worlds:
         for other in evaluation.policies:
             if other != TRAINED:
                 ours, theirs, clusters = _paired(evaluation, world, TRAINED, other)
-                difference = bootstrap_difference(ours, theirs, clusters=clusters)
-                rows.append((world, f"trained - {other}", difference))
+                difference = (
+                    bootstrap_difference(ours, theirs, clusters=clusters) if clusters else None
+                )
+                rows.append((world, f"utility: trained - {other}", difference))
         rows.append((world, "share of start-to-oracle closed", closed(evaluation, world)))
     return Table(
         title="The trained policy against the others (95 % intervals, paired by episode)",
-        columns=("world", "utility", "difference"),
+        columns=("world", "measure", "value"),
         rows=tuple(rows),
-        digits={"difference": 3},
+        digits={"value": 3},
         note=evaluation.note,
     )
 
@@ -105,12 +111,12 @@ def comparison_table(evaluation: Evaluation) -> Table:
 def breakdown_table(evaluation: Evaluation, world: str, key: str) -> Table:
     """Mean utility of every policy by "skill" or "preference"."""
     kinds = sorted({getattr(result, key) for result in evaluation.results if result.world == world})
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for policy in evaluation.policies:
-        scored = [r for r in evaluation.of(policy, world) if r.utility is not None]
-        parts = [[r for r in scored if getattr(r, key) == kind] for kind in kinds]
-        cells = (_mean(part, lambda r: r.utility) if part else None for part in parts)
-        rows.append((policy, *cells))
+        if results := evaluation.of(policy, world):
+            scored = _scored(results)
+            parts = [[r for r in scored if getattr(r, key) == kind] for kind in kinds]
+            rows.append((policy, *(_mean(part, lambda r: r.utility) for part in parts)))
     return Table(
         title=f"{world} world: utility by {key}",
         columns=("policy", *kinds),
@@ -119,17 +125,17 @@ def breakdown_table(evaluation: Evaluation, world: str, key: str) -> Table:
     )
 
 
-def calls_table(evaluation: Evaluation, world: str, shown_as: dict[str, str]) -> Table:
+def calls_table(evaluation: Evaluation, world: str, shown_as: Mapping[str, str]) -> Table:
     """Calls of each tool an episode, by policy; simulated tools under their "sim/" names."""
-    policies = [p for p in evaluation.policies if p != ORACLE_BOUND]
+    policies = [p for p in evaluation.policies if p != ORACLE_BOUND and evaluation.of(p, world)]
     names = sorted({name for r in evaluation.results if r.world == world for name in r.tool_counts})
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     counts = {policy: evaluation.of(policy, world) for policy in policies}
     for name in names:
-        cells = []
+        cells: list[Cell] = []
         for policy in policies:
             offered = [r.tool_counts[name] for r in counts[policy] if name in r.tool_counts]
-            cells.append(sum(offered) / len(offered) if offered else 0.0)
+            cells.append(sum(offered) / len(offered) if offered else None)
         rows.append((shown_as.get(name, name), *cells))
     return Table(
         title=f"{world} world: calls an episode that offers the tool",
@@ -139,27 +145,34 @@ def calls_table(evaluation: Evaluation, world: str, shown_as: dict[str, str]) ->
     )
 
 
-def closed(evaluation: Evaluation, world: str) -> Estimate:
-    """Share of the distance from start to oracle that training closed."""
+def closed(evaluation: Evaluation, world: str) -> Estimate | None:
+    """Share of the distance from start to oracle that training closed.
+
+    None where there is no such distance: over a few episodes a lucky start may beat what the
+    oracle expects.
+    """
     trained, start, clusters = _paired(evaluation, world, TRAINED, START)
     bound = {r.episode: r.utility for r in evaluation.of(ORACLE_BOUND, world)}
-    oracle = [float(bound[episode] or 0.0) for episode in clusters]
+    oracle = [float(bound.get(episode) or 0.0) for episode in clusters]
+    if not math.fsum(oracle) > math.fsum(start):
+        return None
     return closed_share(start, trained, oracle, clusters=clusters)
 
 
 def points(evaluation: Evaluation, world: str) -> list[PolicyPoint]:
-    """Each policy's place in the picture of accuracy over cost."""
+    """Each policy's place in the picture of accuracy over cost; the oracle's bound is no policy."""
     out = []
     for policy in evaluation.policies:
-        scored = [r for r in evaluation.of(policy, world) if r.utility is not None]
-        out.append(
-            PolicyPoint(
-                name=policy,
-                cost_cents=_mean(scored, lambda r: r.cost_usd, scale=100.0),
-                accuracy=_mean(scored, lambda r: r.is_solved),
-            )
-        )
+        scored = _scored(evaluation.of(policy, world))
+        cost_cents = _mean(scored, lambda r: r.cost_usd, scale=100.0)
+        accuracy = _accuracy(policy, scored)
+        if policy != ORACLE_BOUND and cost_cents is not None and accuracy is not None:
+            out.append(PolicyPoint(name=policy, cost_cents=cost_cents, accuracy=accuracy))
     return out
+
+
+def _scored(results: Sequence[Result]) -> list[Result]:
+    return [result for result in results if result.utility is not None]
 
 
 def _paired(
@@ -178,10 +191,15 @@ def _paired(
 
 def _mean(
     results: Sequence[Result], value: Callable[[Result], float | None], scale: float = 1.0
-) -> Estimate:
+) -> Estimate | None:
+    if not results:
+        return None
     values = [scale * float(value(result) or 0.0) for result in results]
     return bootstrap_mean(values, clusters=[result.episode for result in results])
 
 
-def _accuracy(results: Sequence[Result]) -> Estimate:
+def _accuracy(policy: str, results: Sequence[Result]) -> Estimate | None:
+    """Share solved; the bound's are probabilities, so that Wilson's interval does not fit them."""
+    if not results or policy == ORACLE_BOUND:
+        return _mean(results, lambda r: r.is_solved)
     return wilson(sum(result.is_solved == 1 for result in results), len(results))

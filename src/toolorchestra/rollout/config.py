@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ENGINES = ("transformers", "scripted")
+ENGINES = ("transformers",)
 
 
 def _require(condition: bool, key: str, value: object, allowed: str) -> None:
@@ -18,13 +18,11 @@ class RolloutConfig:
 
     name: str = "transformers"
     engine: str = "transformers"
-    """What samples the policy: "transformers" in this process, or "scripted"."""
+    """What samples the policy: "transformers", a model in this process."""
     max_turns: int = 50
     """Turns an episode may take (paper: 50)."""
-    max_new_tokens: int = 8000
-    """Tokens a turn may take (paper: 8,000)."""
     temperature: float = 1.0
-    """Sampling temperature in training; evaluation is greedy (paper: 0)."""
+    """Must be 1: the update scores tokens at temperature 1. Evaluation is greedy (paper: 0)."""
     top_p: float = 1.0
     """Must be 1: the update scores tokens under the whole distribution."""
     top_k: int = 0
@@ -44,12 +42,11 @@ class RolloutConfig:
 
     def __post_init__(self) -> None:
         _require(self.engine in ENGINES, "engine", self.engine, " or ".join(ENGINES))
-        for key in ("max_turns", "max_new_tokens", "max_concurrent", "prefill_tokens"):
+        for key in ("max_turns", "max_concurrent", "prefill_tokens"):
             _require(getattr(self, key) >= 1, key, getattr(self, key), "a whole number from 1")
         for key in ("batch_wait_s", "tool_timeout_s", "rollout_timeout_s"):
             _require(getattr(self, key) > 0, key, getattr(self, key), "seconds above 0")
         _require(self.max_redispatch >= 0, "max_redispatch", self.max_redispatch, "0 or more")
-        _require(self.temperature > 0, "temperature", self.temperature, "a number above 0")
         support = "1: the update scores tokens under the whole distribution"
         _require(self.top_p == 1, "top_p", self.top_p, support)
         _require(self.top_k == 0, "top_k", self.top_k, support.replace("1:", "0 (off):"))

@@ -26,26 +26,32 @@ async def execute(
 
     A call of a tool that is not offered, or with arguments that do not fit, comes back as a
     "policy_error" marked malformed; nothing is run for it. `counts` holds how often each tool was
-    called before in this rollout, and is brought up to date.
+    called before in this rollout, and is brought up to date. What a tool raises is a bug, hence
+    raised here, with the turn's other calls cancelled: no reward may come of it.
     """
     offered = {tool.name: tool for tool in episode.tools}
-    pending = []
-    for call in calls:
-        known = offered.get(call.name)
-        error = check_arguments(call, known.parameters) if known else unknown_tool(call, offered)
-        if error is not None:
-            pending.append(_refuse(call, error.message))
-            continue
-        context = CallContext(
-            episode=episode, call_id=call.id, call_number=counts[call.name], session=session
-        )
-        counts[call.name] += 1
-        arguments = call.arguments
-        pending.append(_run(tools[call.name], offered[call.name], arguments, context, timeout_s))
-    return tuple(await asyncio.gather(*pending))
+    pending: list[ToolResult | asyncio.Task[ToolResult]] = []
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for call in calls:
+                known = offered.get(call.name)
+                if known is None:
+                    pending.append(_refused(call, unknown_tool(call, offered).message))
+                elif error := check_arguments(call, known.parameters):
+                    pending.append(_refused(call, error.message))
+                else:
+                    number, counts[call.name] = counts[call.name], counts[call.name] + 1
+                    context = CallContext(
+                        episode=episode, call_id=call.id, call_number=number, session=session
+                    )
+                    run = _run(tools[call.name], known, call.arguments, context, timeout_s)
+                    pending.append(tasks.create_task(run))
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None
+    return tuple(item if isinstance(item, ToolResult) else item.result() for item in pending)
 
 
-async def _refuse(call: ToolCall, message: str) -> ToolResult:
+def _refused(call: ToolCall, message: str) -> ToolResult:
     return ToolResult(
         call_id=call.id,
         name=call.name,
@@ -59,9 +65,11 @@ async def _run(
     tool: Tool, offered: OfferedTool, arguments: Json, context: CallContext, timeout_s: float
 ) -> ToolResult:
     try:
-        async with asyncio.timeout(timeout_s):
+        async with asyncio.timeout(timeout_s) as deadline:
             result = await tool.call(arguments, context)
     except TimeoutError:
+        if not deadline.expired():
+            raise
         return ToolResult(
             call_id=context.call_id,
             name=offered.name,

@@ -39,13 +39,15 @@ async def play_groups(
     gate = asyncio.Semaphore(max_concurrent)
 
     async def attempt(episode: Episode, sample: int) -> tuple[Rollout, int]:
-        for num_void in range(max_redispatch + 1):
+        num_void = 0
+        while True:
             async with gate:
                 rollout = await play(episode, sample)
-            if rollout.status != "void":
-                break
-        on_done(rollout)
-        return rollout, num_void + (rollout.status == "void")
+            is_void = rollout.status == "void"
+            num_void += is_void
+            if not is_void or num_void > max_redispatch:
+                on_done(rollout)
+                return rollout, num_void
 
     try:
         async with asyncio.TaskGroup() as tasks:
@@ -53,14 +55,17 @@ async def play_groups(
                 [tasks.create_task(attempt(episode, sample)) for sample in range(group_size)]
                 for episode in episodes
             ]
-    except ExceptionGroup as group:
-        raise group.exceptions[0] from None
-    done = [[task.result() for task in tasks_of] for tasks_of in pending]
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from None
     return [
-        Played(
-            episode=episode,
-            rollouts=tuple(rollout for rollout, _ in group),
-            num_void=sum(num_void for _, num_void in group),
-        )
-        for episode, group in zip(episodes, done, strict=True)
+        _played(episode, [task.result() for task in group])
+        for episode, group in zip(episodes, pending, strict=True)
     ]
+
+
+def _played(episode: Episode, ended: Sequence[tuple[Rollout, int]]) -> Played:
+    return Played(
+        episode=episode,
+        rollouts=tuple(rollout for rollout, _ in ended),
+        num_void=sum(num_void for _, num_void in ended),
+    )

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from transformers import PreTrainedTokenizerBase
@@ -20,6 +20,7 @@ from toolorchestra.chat.render import Renderer
 from toolorchestra.chat.rows import RowBuilder
 from toolorchestra.engine.base import Completion, Engine, Request
 from toolorchestra.pricing.cost import cost_usd
+from toolorchestra.reward.measures import is_executed
 from toolorchestra.rollout.execute import execute
 from toolorchestra.tool.base import Tool
 from toolorchestra.types import (
@@ -71,15 +72,25 @@ async def run_rollout(
     tools: Mapping[str, Tool],
     limits: Limits,
 ) -> Rollout:
-    """Plays one episode once. Never raises for the policy's or a provider's faults."""
+    """Plays one episode once. Never raises for the policy's or a provider's faults.
+
+    However it ends, every tool of the episode is told to release what it holds for this rollout.
+    One that misses its deadline is void: how long it queued says nothing of the policy.
+    """
     start_s = time.perf_counter()
     play = _Play(episode, sample, engine=engine, speaker=speaker, tools=tools, limits=limits)
-    fault = ""
     try:
-        async with asyncio.timeout(limits.rollout_timeout_s), engine.rollout(play.session):
+        async with (
+            asyncio.timeout(limits.rollout_timeout_s) as deadline,
+            engine.rollout(play.session),
+        ):
             status = await play.run()
     except TimeoutError:
-        status, fault = "void", f"not done within {limits.rollout_timeout_s:g} s"
+        if not deadline.expired():
+            raise
+        status, play.fault = "void", f"not done within {limits.rollout_timeout_s:g} s"
+    finally:
+        await asyncio.gather(*(tools[t.name].close_session(play.session) for t in episode.tools))
     return Rollout(
         episode_id=episode.id,
         sample=sample,
@@ -88,7 +99,7 @@ async def run_rollout(
         rows=play.rows.rows(),
         answer=play.answer,
         ledger=tuple(play.ledger),
-        fault=fault or play.fault,
+        fault=play.fault,
         wall_s=time.perf_counter() - start_s,
     )
 
@@ -124,7 +135,7 @@ class _Play:
         for index in range(self._limits.max_turns):
             prompt_ids = tuple(self.rows.ids)
             room = self._limits.max_context - len(prompt_ids)
-            if room < 1:
+            if room < 1:  # the very first prompt is too long
                 return "context_full"
             completion = await self._engine.generate(
                 Request(
@@ -146,23 +157,27 @@ class _Play:
     async def _take_turn(
         self, index: int, num_prompt: int, completion: Completion
     ) -> RolloutStatus | None:
-        text = self._speaker.tokenizer.decode(completion.ids)
-        text = text.removesuffix(self._speaker.renderer.end_of_turn)
-        parsed = parse_message(text, finish_reason=completion.finish_reason)
+        is_ended = completion.ids[-1] == self._speaker.renderer.end_of_turn_id
+        text = _decode(self._speaker, completion.ids[:-1] if is_ended else completion.ids)
+        parsed = parse_message(
+            text,
+            finish_reason=completion.finish_reason,
+            first_id=sum(len(turn.calls) for turn in self.turns),
+            is_thinking_open=self._speaker.renderer.opens_thinking,
+        )
         policy_cost = self._bill_policy(index, num_prompt, len(completion.ids))
-        results: tuple[ToolResult, ...] = ()
-        if not parsed.is_truncated:
-            results = await execute(
-                parsed.calls,
-                episode=self._episode,
-                tools=self._tools,
-                counts=self._counts,
-                session=self.session,
-                timeout_s=self._limits.tool_timeout_s,
-            )
+        results = await execute(
+            parsed.calls,
+            episode=self._episode,
+            tools=self._tools,
+            counts=self._counts,
+            session=self.session,
+            timeout_s=self._limits.tool_timeout_s,
+        )
         self._record(index, num_prompt, completion, text, parsed, results, policy_cost)
-        if parsed.is_truncated:
-            return "truncated"
+        if completion.finish_reason == "length":
+            is_full = len(self.rows) >= self._limits.max_context
+            return "context_full" if is_full else "truncated"
         faults = [result for result in results if result.status == "provider_error"]
         if faults:
             self.fault = f"{faults[0].name}: {faults[0].content}"
@@ -170,8 +185,14 @@ class _Play:
         if not parsed.calls and not parsed.errors:
             self.answer = answer_of(parsed.content)
             return "answered"
-        shown = [*results, *map(_as_result, parsed.errors)]
-        self.rows.append_context(self._speaker.renderer.result_ids(shown))
+        return self._show([*results, *map(_as_result, parsed.errors)], is_ended)
+
+    def _show(self, results: list[ToolResult], is_ended: bool) -> RolloutStatus | None:
+        """Appends results, unless they and one more token exceed the context."""
+        ids = self._speaker.renderer.result_ids(results, is_ended=is_ended)
+        if len(self.rows) + len(ids) >= self._limits.max_context:
+            return "context_full"
+        self.rows.append_context(ids)
         return None
 
     def _bill_policy(self, index: int, num_prompt: int, num_sampled: int) -> float:
@@ -222,11 +243,17 @@ class _Play:
                 turn=index,
             )
             for result in results
+            if is_executed(result)
         )
+
+
+def _decode(speaker: Speaker, ids: Sequence[int]) -> str:
+    """Text of ids as it is; what is no UTF-8 becomes U+FFFD."""
+    text = speaker.tokenizer.decode(list(ids), clean_up_tokenization_spaces=False)
+    assert isinstance(text, str)
+    return text
 
 
 def _as_result(error: CallError) -> ToolResult:
     """Output that is no call, as a result that tells the policy what was wrong."""
-    return ToolResult(
-        call_id="", name="", content=f"error: {error.message}", status="policy_error"
-    )
+    return ToolResult(call_id="", name="", content=f"error: {error.message}", status="policy_error")

@@ -38,6 +38,13 @@ class Tool(Protocol):
         """
         ...
 
+    async def close_session(self, session: str) -> None:
+        """Release what the tool holds for one rollout.
+
+        Called once a rollout ends, however it ends, and also where it never called the tool.
+        """
+        ...
+
     async def close(self) -> None:
         """Release what the tool holds: processes, connections, sessions."""
         ...

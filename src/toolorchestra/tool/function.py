@@ -47,5 +47,8 @@ class FunctionTool:
             latency_s=self._latency_s,
         )
 
+    async def close_session(self, session: str) -> None:
+        """There is nothing to release."""
+
     async def close(self) -> None:
         """There is nothing to release."""

@@ -55,5 +55,8 @@ class LocalSearch:
             latency_s=self._latency_s,
         )
 
+    async def close_session(self, session: str) -> None:
+        """There is nothing to release."""
+
     async def close(self) -> None:
         """There is nothing to release."""

@@ -13,11 +13,7 @@ from random import Random
 
 from toolorchestra.tool.base import CallContext
 from toolorchestra.tool.config import ToolConfig
-from toolorchestra.types import Episode, Json, ToolResult, Usage
-
-_CALLS_APART = 8
-"""Wrong answers set aside for each tool; from then on it repeats itself."""
-_ALIKE = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
+from toolorchestra.types import Episode, Json, ResultStatus, ToolResult, Usage
 
 
 class SimulatedExpert:
@@ -32,25 +28,30 @@ class SimulatedExpert:
         text = next(iter(arguments.values()), None) or task.question
         odds = self._config.odds(task.skill)
         luck = Random(f"{context.episode.seed}/{self._name}/{context.call_number}").random()
+        status: ResultStatus = "ok"
         if luck < odds.right:
-            content, status = f"answer: {task.answer}", "ok"
+            content = f"answer: {task.answer}"
         elif luck < odds.right + odds.abstain:
             content, status = "no answer", "abstained"
         else:
             wrong = wrong_answer(context.episode, self._name, context.call_number)
-            content, status = f"answer: {wrong}", "ok"
+            content = f"answer: {wrong}"
         return ToolResult(
             call_id=context.call_id,
             name=self._name,
             content=content,
-            status="ok" if status == "ok" else "abstained",
+            status=status,
             usage=Usage(
                 input_tokens=self._config.typical_input_tokens(text),
                 output_tokens=self._config.output_tokens,
+                compute_s=self._config.compute_s,
             ),
             latency_s=self._config.latency_s,
             metadata={"simulated": True},
         )
+
+    async def close_session(self, session: str) -> None:
+        """Holds nothing."""
 
     async def close(self) -> None:
         """Holds nothing."""
@@ -58,8 +59,8 @@ class SimulatedExpert:
 
 def wrong_answer(episode: Episode, tool: str, call_number: int) -> str:
     """A wrong answer of the right answer's shape, unlike that of any other tool or call."""
-    position = [offered.name for offered in episode.tools].index(tool)
-    wanted = position * _CALLS_APART + call_number % _CALLS_APART
+    names = [offered.name for offered in episode.tools]
+    wanted = call_number * len(names) + names.index(tool)
     right = episode.task.answer
     rng = Random(f"{episode.seed}/wrong")
     seen = {right.casefold()}
@@ -75,14 +76,22 @@ def wrong_answer(episode: Episode, tool: str, call_number: int) -> str:
 
 
 def _vary(text: str, rng: Random) -> str:
-    """Replaces one or two letters or digits by others of their kind; a first digit stays above 0."""
-    places = [i for i, char in enumerate(text) if any(char in alike for alike in _ALIKE)]
+    """Replaces one digit by another or, where there is none, one or two letters by others.
+
+    Letters beside digits stay: without its unit, 12 km is still 12. Two digits stay apart: 3/4 is
+    6/8. End digits do not become 0: "07" and "7.0" are 7.
+    """
+    out = list(text)
+    if places := [i for i, char in enumerate(text) if char in string.digits]:
+        place = rng.choice(places)
+        digits = string.digits[1:] if place in (places[0], places[-1]) else string.digits
+        out[place] = rng.choice(digits.replace(text[place], ""))
+        return "".join(out)
+    places = [i for i, char in enumerate(text) if char in string.ascii_letters]
     if not places:
         return text + rng.choice(string.ascii_lowercase)
-    out = list(text)
     for place in rng.sample(places, k=min(len(places), rng.choice((1, 2)))):
-        alike = next(alike for alike in _ALIKE if out[place] in alike)
-        # neither a leading nor a trailing digit may become 0: "07" and "7.0" are 7
-        is_end = alike is string.digits and place in (places[0], places[-1])
-        out[place] = rng.choice(alike[1:] if is_end else alike)
+        is_upper = text[place] in string.ascii_uppercase
+        letters = string.ascii_uppercase if is_upper else string.ascii_lowercase
+        out[place] = rng.choice(letters.replace(text[place], ""))
     return "".join(out)

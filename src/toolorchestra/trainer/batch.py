@@ -29,13 +29,16 @@ class TrainingRow:
 
     @property
     def prompt_length(self) -> int:
-        """Tokens before the first loss token, less one: that token's logits come from a suffix."""
+        """Tokens before the first loss token, less one: that token's logits come from the rest.
+
+        The row must hold a loss token.
+        """
         return max(self.row.loss_mask.index(1) - 1, 0)
 
     @property
     def num_loss_tokens(self) -> int:
-        """Sampled tokens."""
-        return sum(self.row.loss_mask)
+        """Sampled tokens, save a row's very first: nothing stands before it to predict it."""
+        return sum(self.row.loss_mask[1:])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,23 +96,27 @@ def split_rows(rows: Sequence[TrainingRow], *, max_tokens: int) -> list[list[Tra
         ValueError: if one row alone exceeds the budget.
     """
     batches: list[list[TrainingRow]] = []
+    prompts: set[tuple[int, ...]] = set()
+    prompt_width = rest_width = 0
     for item in rows:
-        if len(item.row.ids) > max_tokens:
+        length = len(item.row.ids)
+        if length > max_tokens:
             raise ValueError(
                 f"trainer.micro_batch_tokens: {max_tokens} is not allowed; rollout {item.name} "
-                f"alone has {len(item.row.ids)} tokens"
+                f"alone has {length} tokens"
             )
-        if batches and _padded_tokens([*batches[-1], item]) <= max_tokens:
-            batches[-1].append(item)
-        else:
-            batches.append([item])
+        prompt = item.row.ids[: item.prompt_length]
+        prompt_width = max(prompt_width, len(prompt))
+        rest_width = max(rest_width, length - len(prompt))
+        num_prompts = len(prompts) + (prompt not in prompts)
+        num_rows = len(batches[-1]) + 1 if batches else 1
+        if not batches or prompt_width * num_prompts + rest_width * num_rows > max_tokens:
+            batches.append([])
+            prompts = set()
+            prompt_width, rest_width = len(prompt), length - len(prompt)
+        batches[-1].append(item)
+        prompts.add(prompt)
     return batches
-
-
-def _padded_tokens(rows: Sequence[TrainingRow]) -> int:
-    prompts = {item.row.ids[: item.prompt_length] for item in rows}
-    longest = max(len(item.row.ids) - item.prompt_length for item in rows)
-    return max(map(len, prompts)) * len(prompts) + longest * len(rows)
 
 
 def _pad(rows: Sequence[Sequence[float]], dtype: torch.dtype) -> Tensor:

@@ -27,12 +27,14 @@ class Checkpoints:
             write: Writes the checkpoint to the path that it is given.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
+        for leftover in self._folder.glob("step_*.tmp"):  # of a run that was killed while writing
+            leftover.unlink()
         path = self._folder / f"step_{next_step:06d}.ckpt"
         aside = path.with_suffix(".tmp")
         write(aside)
-        with aside.open("rb") as file:
-            os.fsync(file.fileno())
+        _flush(aside)
         os.replace(aside, path)
+        _flush(self._folder)
         for old in self.paths()[: -self._keep]:
             old.unlink()
         return path
@@ -41,12 +43,22 @@ class Checkpoints:
         """Complete checkpoints, oldest first."""
         if not self._folder.is_dir():
             return []
-        return sorted(path for path in self._folder.iterdir() if _NAME.fullmatch(path.name))
+        found = (path for path in self._folder.iterdir() if _NAME.fullmatch(path.name))
+        return sorted(found, key=next_step_of)
 
     def newest(self) -> Path | None:
         """The newest complete checkpoint."""
         paths = self.paths()
         return paths[-1] if paths else None
+
+
+def _flush(path: Path) -> None:
+    """Waits until a file, or a folder's list of names, is on the disk itself."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def next_step_of(path: Path) -> int:
@@ -60,11 +72,11 @@ def next_step_of(path: Path) -> int:
 def check_readable(path: Path) -> None:
     """Raises ValueError, with what to do, where a checkpoint is damaged or of another program."""
     try:
-        content: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        content: Any = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds for damaged archives
         raise ValueError(
             f"resume: {path} cannot be read ({type(error).__name__}); delete it to resume from the "
             "one before, or start anew without resume"
         ) from error
-    if "toolorchestra" not in content:
+    if not isinstance(content, dict) or "toolorchestra" not in content:
         raise ValueError(f"resume: {path} was not written by this program; use a run's folder")

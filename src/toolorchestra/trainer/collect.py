@@ -98,14 +98,13 @@ class Collector:
             rewards_G, kind=self._algorithm.advantage, clip=self._algorithm.advantage_clip
         ).tolist()
         return [
-            TrainingRow(
-                row=row, advantage=value, name=f"{rollout.episode_id}/{rollout.sample}"
-            )
+            TrainingRow(row=row, advantage=value, name=f"{rollout.episode_id}/{rollout.sample}")
             for rollout, value, is_kept in zip(
                 group.rollouts, values, decision.is_kept, strict=True
             )
-            if is_kept and value != 0
+            if is_kept
             for row in rollout.rows
+            if any(row.loss_mask[1:])
         ]
 
 

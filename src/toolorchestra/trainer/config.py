@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 SCHEDULES = ("constant", "linear")
@@ -46,10 +47,10 @@ class TrainerConfig:
         for key in ("max_steps", "warmup_steps", "num_threads"):
             self._require(key, getattr(self, key) >= 0, "a whole number from 0")
         for key in ("weight_decay", "clip_norm"):
-            self._require(key, getattr(self, key) >= 0, "a number from 0")
+            self._require(key, 0 <= getattr(self, key) < math.inf, "a finite number from 0")
         for key in ("beta1", "beta2"):
             self._require(key, 0 <= getattr(self, key) < 1, "a number from 0, below 1")
-        self._require("learning_rate", self.learning_rate > 0, "a number above 0")
+        self._require("learning_rate", 0 < self.learning_rate < math.inf, "a number above 0")
         self._require("schedule", self.schedule in SCHEDULES, " or ".join(SCHEDULES))
 
     def _require(self, key: str, is_met: bool, allowed: str) -> None:

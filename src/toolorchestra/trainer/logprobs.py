@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from toolorchestra.algorithm.segments import upcast
 from toolorchestra.trainer.batch import MicroBatch
 
 # P: prompts, R: rows, K: longest prompt, T: longest rest of a row, N: loss tokens, V: vocabulary
@@ -49,11 +50,16 @@ class TokenScores:
 
 
 def score_tokens(model: PreTrainedModel, batch: MicroBatch) -> TokenScores:
-    """Scores every loss token of the micro-batch under the model, with gradient."""
+    """Scores every loss token of the micro-batch under the model, with gradient.
+
+    The masks are boolean, which torch's own attention (sdpa) alone reads as meant.
+    """
+    attention = model.config._attn_implementation
+    assert attention == "sdpa", f"the model's attention must be sdpa, not {attention}"
     hidden_RTD = _hidden(model, batch)
     target_mask = batch.loss_mask_RT[:, 1:]
     predictors_ND = hidden_RTD[:, :-1][target_mask]
-    logits_NV = model.lm_head(predictors_ND).float()
+    logits_NV = upcast(model.lm_head(predictors_ND))
     logprobs_NV = torch.log_softmax(logits_NV, dim=-1)
     targets_N = batch.ids_RT[:, 1:][target_mask]
     entropy_N = -(logprobs_NV.exp() * logprobs_NV).sum(-1)

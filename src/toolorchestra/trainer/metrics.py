@@ -37,14 +37,17 @@ def group_metrics(groups: Sequence[Group]) -> dict[str, float]:
 
 
 def malformed_share(rollouts: Sequence[Rollout]) -> float:
-    """Malformed or impossible calls as a share of all that were tried."""
+    """Malformed or impossible calls as a share of all that were tried.
+
+    A message that was cut is one such call, even where no piece of it can be named.
+    """
     bad = tried = 0
     for rollout in rollouts:
         for turn in rollout.turns:
             refused = sum(bool(r.metadata.get("malformed", False)) for r in turn.results)
-            is_cut = turn.finish_reason == "length"
-            bad += refused + len(turn.errors) + is_cut
-            tried += len(turn.results) + len(turn.errors) + is_cut
+            errors = max(len(turn.errors), int(turn.finish_reason == "length"))
+            bad += refused + errors
+            tried += len(turn.results) + errors
     return bad / tried if tried else 0.0
 
 

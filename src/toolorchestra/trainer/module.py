@@ -62,13 +62,15 @@ class OrchestratorModule(LightningModule):
         self._bad_steps = 0
 
     def train_dataloader(self) -> DataLoader[int]:
-        """The numbers of the steps that are left."""
-        steps: Any = range(self.next_step, self._config.max_steps)
+        """One item a step; which step it is, the module itself knows, across resumes too."""
+        steps: Any = range(self._config.max_steps)
         return DataLoader(steps, batch_size=None)
 
-    def training_step(self, step: int, batch_idx: int) -> None:
+    def training_step(self, _: int, batch_idx: int) -> None:
         """One step: collect, update, log."""
-        step = int(step)
+        step = self.next_step
+        if step >= self._config.max_steps:
+            return
         data = self._collect(step)
         start_s = time.perf_counter()
         metrics = self._update(data) if data.rows else {}
@@ -114,9 +116,9 @@ class OrchestratorModule(LightningModule):
         self._bad_steps += 1
         if self._bad_steps >= self._config.max_bad_steps:
             raise ValueError(
-                f"the loss or gradient was not finite in {self._bad_steps} steps running, last with "
-                f"rollout {data.rows[0].name}; lower trainer.learning_rate, or resume from an "
-                "earlier checkpoint"
+                f"loss or gradient was not finite in {self._bad_steps} steps running, last with "
+                f"episode {data.groups[0].episode.id}; lower trainer.learning_rate, or resume from "
+                "an earlier checkpoint"
             )
 
     def configure_optimizers(self) -> Any:

@@ -42,12 +42,7 @@ def accumulate_gradients(
     Returns:
         Statistics over the loss tokens, the summed loss among them, and the tokens computed.
     """
-    denominator = global_denominator(
-        algorithm.aggregation,
-        num_tokens=sum(item.num_loss_tokens for item in rows),
-        num_sequences=len(rows),
-        max_tokens=max_tokens,
-    )
+    denominator = _denominator(rows, algorithm.aggregation, max_tokens)
     stats: LossStats | None = None
     loss = 0.0
     num_tokens = 0
@@ -61,6 +56,15 @@ def accumulate_gradients(
         num_tokens += batch.num_tokens
     assert stats is not None, "an update needs at least one row"
     return {"loss": loss, **stats.means()}, num_tokens
+
+
+def _denominator(rows: Sequence[TrainingRow], kind: str, max_tokens: int) -> float:
+    return global_denominator(
+        kind,
+        num_tokens=sum(item.num_loss_tokens for item in rows),
+        num_sequences=len(rows),
+        max_tokens=max_tokens,
+    )
 
 
 def _tokens(

@@ -102,7 +102,7 @@ def test_one_bad_turn_anywhere_is_a_format_fault(bad_turn):
     assert has_format_fault(rollout(*turns), OFFERED)
 
 
-@pytest.mark.parametrize("status", ["max_turns", "context_full", "truncated", "deadline"])
+@pytest.mark.parametrize("status", ["max_turns", "context_full", "truncated"])
 def test_rollouts_that_never_answered_are_invalid(status):
     assert not has_valid_output(rollout(status=status, answer="4"))
 

@@ -1,0 +1,15 @@
+"""Leaves the terminal to the run's own lines; to be called before the libraries are loaded."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+
+_CHATTY = ("faiss.loader", "lightning.pytorch", "lightning.fabric", "lightning_utilities")
+
+
+def quieten_libraries() -> None:
+    """Silences what libraries say of themselves below a warning, and one of their own faults."""
+    for name in _CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")

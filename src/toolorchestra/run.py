@@ -1,0 +1,299 @@
+"""The one place that composes: from a config to a trained, measured and documented policy."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast
+
+import torch
+from hydra.core.hydra_config import HydraConfig
+from hydra.utils import instantiate
+from lightning import Trainer, seed_everything
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+from transformers.utils.logging import disable_progress_bar
+
+from toolorchestra.benchmark.contest import Arena, hold_contest, oracle_frontier
+from toolorchestra.build import (
+    build_arenas,
+    build_engine,
+    build_sampler,
+    build_speaker,
+    build_tools,
+    tool_labels,
+)
+from toolorchestra.config import Config
+from toolorchestra.dataset.source import make_source
+from toolorchestra.engine.base import Engine
+from toolorchestra.engine.scripted import ScriptedEngine
+from toolorchestra.launch.plainly import keeping_traceback
+from toolorchestra.launch.run_dir import (
+    CONFIG_FILE,
+    RUN_FILE,
+    check_same_run,
+    config_digest,
+    describe_run,
+    discard_if_empty,
+    find_unfinished,
+    make_run_dir,
+)
+from toolorchestra.model.policy import load_policy
+from toolorchestra.report.closing import RESULTS_FILE, write_pictures, write_summary, write_tables
+from toolorchestra.report.evaluation import START, TRAINED, Evaluation
+from toolorchestra.report.files import replace_text
+from toolorchestra.report.recorder import Recorder, open_journal
+from toolorchestra.report.tracking import Tracker
+from toolorchestra.rollout.group import Played
+from toolorchestra.rollout.player import Stage
+from toolorchestra.trainer.callback import SaveCheckpoints
+from toolorchestra.trainer.checkpoint import Checkpoints, check_readable, next_step_of
+from toolorchestra.trainer.collect import Collector, StepData
+from toolorchestra.trainer.module import OrchestratorModule
+from toolorchestra.types import Episode
+from toolorchestra.worlds import check_worlds
+
+log = logging.getLogger(__name__)
+
+WIDTH = 120
+"""Columns of a table where nobody's terminal says how many there are."""
+
+
+def train(config: DictConfig) -> Path:
+    """Trains, evaluates and documents one run, or resumes one that was broken off.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        ValueError: The config, a file that it names or the machine does not allow the run; the
+            message says what to do.
+    """
+    resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    try:
+        options = cast(Config, OmegaConf.to_object(config))
+        notes = check_worlds(options)
+        run_dir = _open_run_dir(options, resolved)
+    except ValueError:
+        discard_if_empty(Path(resolved["output_dir"]))
+        raise
+    with keeping_traceback(run_dir):
+        for note in notes:
+            log.info(note)
+        log.info("writing to %s", run_dir)
+        disable_progress_bar()  # type: ignore[no-untyped-call]
+        torch.set_num_threads(options.trainer.num_threads or os.cpu_count() or 1)
+        seed_everything(options.seed, verbose=False)
+        with _Run(options, resolved, run_dir) as run:
+            run.fit()
+            run.finish()
+    return run_dir
+
+
+def _open_run_dir(options: Config, resolved: dict[str, Any]) -> Path:
+    """The folder to write to: a new one, or that of the run to resume."""
+    digest = config_digest(resolved)
+    new = Path(options.output_dir)
+    if options.resume is None:
+        found = None
+    elif options.resume == "auto":
+        found = find_unfinished(Path(options.output_root), digest)
+    else:
+        found = check_same_run(Path(options.resume), digest)
+    if found is not None:
+        log.info("resuming %s", found)
+        discard_if_empty(new)
+        return found
+    if (new / RUN_FILE).exists():
+        raise ValueError(
+            f"output_dir: {new} holds a run already; use another folder, or resume={new} to go on "
+            "with that run"
+        )
+    make_run_dir(new)
+    replace_text(new / CONFIG_FILE, OmegaConf.to_yaml(OmegaConf.create(resolved)))
+    replace_text(new / RUN_FILE, json.dumps(describe_run(digest), indent=1) + "\n")
+    return new
+
+
+class _Run:
+    """The objects of one run."""
+
+    def __init__(self, options: Config, resolved: dict[str, Any], run_dir: Path) -> None:
+        self._options, self._run_dir = options, run_dir
+        self._start_s = time.perf_counter()
+        self._checkpoints = Checkpoints(
+            run_dir / "checkpoints", keep=options.trainer.keep_checkpoints
+        )
+        self._resume_from = self._checkpoints.newest()
+        if self._resume_from is not None:
+            check_readable(self._resume_from)
+        first_step = next_step_of(self._resume_from) if self._resume_from else 0
+        journal = open_journal(run_dir, first_step=first_step)
+        self._tasks = make_source(options.dataset, seed=options.seed)
+        self._model, tokenizer = load_policy(options.model)
+        self._speaker = build_speaker(options.model, tokenizer)
+        self._end_id = self._speaker.renderer.end_of_turn_id
+        self._engine = build_engine(options, self._model, end_id=self._end_id)
+        with ExitStack() as stack:
+            self._stage = stack.enter_context(closing(self._build_stage()))
+            self._tracker = _start_tracker(options, resolved, run_dir)
+            stack.push(self._finish_tracker)
+            self._closing = stack.pop_all()
+        self._recorder = Recorder(
+            journal,
+            self._tracker,
+            first_step=first_step,
+            max_steps=options.trainer.max_steps,
+            trajectories_per_step=options.logger.trajectories_per_step,
+            say=log.info,
+        )
+
+    def __enter__(self) -> _Run:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closing.__exit__(kind, error, trace)
+
+    def _finish_tracker(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._tracker.finish(exit_code=0 if kind is None else 1)
+
+    def _build_stage(self) -> Stage:
+        options = self._options
+        return Stage(
+            tools=build_tools(options),
+            speaker=self._speaker,
+            config=options.rollout,
+            max_new_tokens=options.model.max_new_tokens,
+            max_context=options.model.max_context,
+        )
+
+    def fit(self) -> None:
+        """Trains up to the last step."""
+        options = self._options
+        module = OrchestratorModule(
+            self._model,
+            collect=self._collector().collect,
+            on_updated=self._on_updated,
+            on_step=self._on_step,
+            trainer_config=options.trainer,
+            algorithm=options.algorithm,
+            max_sampled_tokens=options.model.max_context,
+            reference=load_policy(options.model)[0] if options.algorithm.kl != "none" else None,
+        )
+        if options.trainer.max_steps == 0:
+            return
+        module.train()
+        saving = SaveCheckpoints(
+            self._checkpoints,
+            every=options.trainer.checkpoint_every,
+            max_steps=options.trainer.max_steps,
+        )
+        trainer = Trainer(
+            accelerator="cpu",
+            devices=1,
+            max_epochs=1,
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            callbacks=[saving, *map(instantiate, options.callbacks.values())],
+        )
+        trainer.fit(module, ckpt_path=self._resume_from, weights_only=True)
+
+    def finish(self) -> None:
+        """Evaluates, writes tables and pictures, and marks the run as done."""
+        options = self._options
+        arenas = build_arenas(options, self._tasks) if options.benchmark.num_episodes else []
+        is_simulated = any(map(options.toolset.is_simulated, options.toolset.tools))
+        evaluation = self._evaluate(arenas) if arenas else None
+        write_pictures(
+            self._run_dir,
+            evaluation,
+            title=f"{options.experiment.name}, seed {options.seed}",
+            frontier=oracle_frontier(arenas[0]) if arenas else [],
+            is_simulated=is_simulated,
+        )
+        if evaluation is not None:
+            console = Console(width=None if sys.stdout.isatty() else WIDTH)
+            for table in write_tables(self._run_dir, evaluation, tool_labels(options)):
+                console.print(table.to_rich())
+        seconds = time.perf_counter() - self._start_s
+        write_summary(self._run_dir, _choices(options), evaluation, seconds=seconds)
+        shown = self._run_dir / RESULTS_FILE if evaluation is not None else self._run_dir
+        log.info("done in %d s: %s", seconds, shown)
+
+    def _collector(self) -> Collector:
+        options = self._options
+        group_size = options.algorithm.group_size
+        return Collector(
+            sample_episode=build_sampler(
+                options, options.toolset, options.pricing, self._tasks, "train"
+            ),
+            play=lambda episodes: self._stage.play(
+                self._engine, episodes, group_size=group_size, is_greedy=False
+            ),
+            reward=options.reward,
+            algorithm=options.algorithm,
+            episodes_per_step=options.trainer.episodes_per_step,
+        )
+
+    def _on_updated(self, version: int) -> None:
+        self._engine.version = version
+
+    def _on_step(self, step: int, data: StepData, metrics: dict[str, float]) -> None:
+        self._recorder.record(step, data.groups, metrics)
+
+    def _evaluate(self, arenas: Sequence[Arena]) -> Evaluation:
+        start, _ = load_policy(self._options.model)
+        results = hold_contest(
+            arenas,
+            {START: build_engine(self._options, start, end_id=self._end_id), TRAINED: self._engine},
+            play=self._play_once,
+            scripted=lambda policy: ScriptedEngine(
+                policy, self._speaker.tokenizer, end_id=self._end_id
+            ),
+            tell=log.info,
+        )
+        is_simulated = any(arena.world.is_simulated for arena in arenas)
+        return Evaluation(results=tuple(results), is_simulated=is_simulated)
+
+    def _play_once(self, engine: Engine, episodes: Sequence[Episode]) -> list[Played]:
+        return self._stage.play(engine, episodes, group_size=1, is_greedy=True)
+
+
+def _choices(options: Config) -> dict[str, Any]:
+    """The options that tell the points of a sweep apart."""
+    groups = (
+        "toolset", "pricing", "preference", "reward", "dataset", "model", "rollout", "algorithm",
+        "trainer",
+    )  # fmt: skip
+    named = {group: getattr(options, group).name for group in groups}
+    return {"experiment": options.experiment.name, **named, "seed": options.seed}
+
+
+def _start_tracker(options: Config, resolved: dict[str, Any], run_dir: Path) -> Tracker:
+    logger = options.logger
+    overrides = HydraConfig.get().job.override_dirname if HydraConfig.initialized() else ""
+    return Tracker.start(
+        run_dir,
+        resolved,
+        mode=logger.mode,
+        project=logger.project,
+        group=options.experiment.name,
+        name=logger.run_name or f"{overrides or 'defaults'} seed={options.seed}",
+        job_type="train",
+        entity=logger.entity,
+        tags=logger.tags,
+    )

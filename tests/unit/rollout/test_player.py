@@ -1,0 +1,65 @@
+from dataclasses import replace
+
+import pytest
+from tests.unit.engine.tiny_model import make_engine
+from tests.unit.rollout.stage import FakeTool, engine_of, make_episode, speaker
+
+from toolorchestra.engine.policies import call_text
+from toolorchestra.rollout.config import RolloutConfig
+from toolorchestra.rollout.player import Stage
+
+EPISODES = [replace(make_episode(), id=f"episode-{i}") for i in range(2)]
+
+
+def make_stage(tool, **changes):
+    options = {"max_turns": 3, "max_concurrent": 4, "max_redispatch": 1}
+    return Stage(
+        tools={"ask": tool},
+        speaker=speaker(),
+        config=RolloutConfig(**(options | changes)),
+        max_new_tokens=60,
+        max_context=600,
+    )
+
+
+def test_a_stage_plays_groups_call_after_call_and_closes_its_tools():
+    tool, done = FakeTool(), []
+    stage = make_stage(tool)
+    engine = engine_of(call_text("ask"), "answer: 4")
+    for _ in range(2):
+        groups = stage.play(engine, EPISODES, group_size=2, is_greedy=False, on_done=done.append)
+        assert [r.status for group in groups for r in group.rollouts] == ["answered"] * 4
+    assert len(done) == 8
+    assert sorted(tool.closed) == sorted([f"episode-{i}/{j}" for i in (0, 1) for j in (0, 1)] * 2)
+    stage.close()
+    assert tool.closed[-1] == "all"
+
+
+def test_greedy_play_makes_all_samples_alike_and_sampled_play_does_not():
+    stage = make_stage(FakeTool())
+    engine = make_engine(max_length=600)
+    greedy, sampled = (
+        stage.play(engine, EPISODES[:1], group_size=3, is_greedy=is_greedy)[0]
+        for is_greedy in (True, False)
+    )
+    stage.close()
+    assert len({r.turns[0].completion_ids for r in greedy.rollouts}) == 1
+    assert len({r.turns[0].completion_ids for r in sampled.rollouts}) == 3
+
+
+def test_limits_come_from_the_config():
+    tool = FakeTool(pause_s=30)
+    stage = make_stage(tool, tool_timeout_s=0.05, max_redispatch=1)
+    (group,) = stage.play(engine_of(call_text("ask")), EPISODES[:1], group_size=1, is_greedy=True)
+    stage.close()
+    assert (group.rollouts[0].status, group.num_void) == ("void", 2)
+    assert "within 0.05 s" in group.rollouts[0].fault
+
+
+def test_tools_are_closed_though_a_bug_ended_the_play():
+    tool = FakeTool(fault=KeyError("bug"))
+    stage = make_stage(tool)
+    with pytest.raises(KeyError, match="bug"):
+        stage.play(engine_of(call_text("ask")), EPISODES, group_size=2, is_greedy=True)
+    stage.close()
+    assert tool.closed[-1] == "all"
