@@ -18,7 +18,7 @@ smoke: install  ## The whole loop in under 90 seconds
 	$(BIN)/python train.py experiment=smoke $(ARGS)
 
 warmstart: install  ## Make the shipped tiny policy again
-	$(BIN)/python -m toolorchestra.model.warmstart $(ARGS)
+	$(BIN)/python -m toolorchestra.warmstart $(ARGS)
 
 check: $(VENV)/.installed-test  ## ruff, mypy and import-linter
 	$(BIN)/ruff check .

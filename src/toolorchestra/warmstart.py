@@ -1,10 +1,10 @@
 """Makes the tiny policy that ships with the project.
 
-    python -m toolorchestra.warmstart [output_dir=...] [curriculum.num_steps=...]
+    python -m toolorchestra.warmstart [output_dir=...] [imitation.num_steps=...]
 
-The policy imitated plays blindly among tools with made-up names, so that all it can teach is how
-to call a tool by whatever name stands in the prompt, and how to hand on an answer. What to call,
-and when, is left to reinforcement learning.
+The policy imitated plays blindly, among tools whose names and looks are shuffled again and again,
+so that all it can teach is how to call a tool that stands in the prompt, and how to hand on an
+answer. What to call, and when, is left to reinforcement learning.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from omegaconf import DictConfig, OmegaConf
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from toolorchestra.build import build_speaker
-from toolorchestra.chat.messages import describe, episode_messages, tool_schemas
+from toolorchestra.chat.messages import describe
 from toolorchestra.chat.render import Renderer, builtin_template
 from toolorchestra.dataset.config import DatasetConfig
 from toolorchestra.dataset.episode import EpisodeSampler
@@ -32,6 +32,7 @@ from toolorchestra.dataset.source import make_source
 from toolorchestra.engine.policies import RandomFormat
 from toolorchestra.engine.scripted import ScriptedEngine
 from toolorchestra.model.config import ModelConfig
+from toolorchestra.model.induction import write_induction
 from toolorchestra.model.tokenizer import build_tokenizer
 from toolorchestra.preference.config import PreferenceConfig
 from toolorchestra.pricing.config import PricingConfig
@@ -40,15 +41,11 @@ from toolorchestra.rollout.loop import Speaker
 from toolorchestra.rollout.player import Stage
 from toolorchestra.tool.simulated import SimulatedExpert
 from toolorchestra.toolset.config import ToolsetConfig
-from toolorchestra.trainer.imitation import StageConfig, curriculum, fit, imitation
-from toolorchestra.types import Episode, Row
+from toolorchestra.trainer.batch import TrainingRow
+from toolorchestra.trainer.imitation import StageConfig, fit, imitation_losses
 
 log = logging.getLogger(__name__)
 
-SYLLABLES = (
-    "ba", "ko", "mi", "tra", "ven", "zul", "pe", "dor", "lin", "qu", "ax", "sto", "gre", "fi",
-    "hum", "wy",
-)  # fmt: skip
 FIXED_RESULTS = ("no answer", "nothing found", "unknown", "error: ")
 ROLES = ("system\n", "user\n", "assistant\n")
 
@@ -60,7 +57,9 @@ class ShapeConfig:
     num_layers: int = 4
     width: int = 128
     mlp_width: int = 384
-    head_dim: int = 32
+    num_heads: int = 4
+    head_dim: int = 64
+    """Wide heads: what one head can copy is bounded by its width."""
     vocab_size: int = 1100
     """Entries of the tokenizer before its added tokens."""
 
@@ -70,23 +69,29 @@ class WarmstartConfig:
     """What the tiny policy is made of."""
 
     toolsets: dict[str, ToolsetConfig]
-    """Their words go into the tokenizer; all but `hidden` lend their tools to the made-up names."""
+    """All their words go into the tokenizer, and all their names are called in demonstrations."""
     hidden: list[str]
-    """Toolsets that stay unseen: none of their tools occurs in a demonstration."""
+    """Toolsets whose descriptions stay unseen: they lend their names no looks."""
     pricing: PricingConfig
     preference: PreferenceConfig
     dataset: DatasetConfig
     model: ModelConfig
     rollout: RolloutConfig
     shape: ShapeConfig = field(default_factory=ShapeConfig)
-    num_names: int = 500
-    """Made-up tool names."""
-    num_demonstrations: int = 6000
+    num_masks: int = 25
+    """How often names and looks are shuffled."""
+    episodes_per_mask: int = 40
+    """Episodes demonstrated under each shuffle."""
+    group_size: int = 8
+    """Demonstrations of each episode."""
+    groups_per_step: int = 6
+    """Episodes whose demonstrations one imitation step learns."""
     another_call: float = 0.3
     """Probability of calling again although an answer was heard."""
     pair_of_calls: float = 0.05
     """Probability of two calls in one turn."""
-    curriculum: StageConfig
+    reach: int = 512
+    """Tokens over which the policy can copy from the start."""
     imitation: StageConfig
     seed: int = 7
     output_dir: str = "src/toolorchestra/model/tiny"
@@ -95,36 +100,27 @@ class WarmstartConfig:
 ConfigStore.instance().store(name="warmstart_schema", node=WarmstartConfig)
 
 
-def made_up_names(rng: Random, num_names: int) -> list[str]:
-    """Names that look like those of tools and models, and are none."""
-    names: set[str] = set()
-    while len(names) < num_names:
-        stem = "".join(rng.choice(SYLLABLES) for _ in range(rng.randint(1, 3)))
-        number = rng.randint(1, 90)
-        ends = ("", f"_{number}", f"_{rng.choice(SYLLABLES)}", f"_{number}b", f"_{number}_mini")
-        names.add(stem + rng.choice(ends))
-    return sorted(names)
-
-
-def made_up_toolset(options: WarmstartConfig, rng: Random) -> ToolsetConfig:
-    """Known and made-up names, each with the looks of a random known tool."""
-    known = {
-        name: tool
-        for key, toolset in options.toolsets.items()
+def masked_toolset(options: WarmstartConfig, number: int) -> ToolsetConfig:
+    """All known tool names, each with the looks of a random tool: names tell nothing here."""
+    looks = [
+        tool
+        for key, toolset in sorted(options.toolsets.items())
         if key not in options.hidden
-        for name, tool in toolset.tools.items()
-    }
-    names = [*made_up_names(rng, options.num_names), *sorted(known)]
-    looks = [known[name] for name in sorted(known)]
+        for _, tool in sorted(toolset.tools.items())
+    ]
+    names = sorted({name for toolset in options.toolsets.values() for name in toolset.tools})
+    rng = Random(f"{options.seed}/{number}")
     return ToolsetConfig(
-        name="made_up",
+        name=f"masked_{number}",
         tools={name: rng.choice(looks) for name in names},
         min_tools=3,
         max_tools=6,
     )
 
 
-def corpus(options: WarmstartConfig, sampler_of: Callable[[ToolsetConfig], EpisodeSampler]) -> list[str]:
+def corpus(
+    options: WarmstartConfig, sampler_of: Callable[[ToolsetConfig], EpisodeSampler]
+) -> list[str]:
     """What a prompt can say, for the tokenizer."""
     texts = [*FIXED_RESULTS, *ROLES] * 100
     for toolset in options.toolsets.values():
@@ -151,8 +147,8 @@ def preamble(model: ModelConfig, texts: Sequence[str]) -> tuple[str, str]:
 
 def demonstrate(
     options: WarmstartConfig, toolset: ToolsetConfig, sampler: EpisodeSampler, speaker: Speaker
-) -> list[Row]:
-    """Plays the random policy; every tool is simulated, as only the format matters."""
+) -> list[list[TrainingRow]]:
+    """Groups of random play; every tool is simulated, as only the format matters."""
     stage = Stage(
         tools={name: SimulatedExpert(name, tool) for name, tool in toolset.tools.items()},
         speaker=speaker,
@@ -162,37 +158,43 @@ def demonstrate(
     )
     policy = RandomFormat(another=options.another_call, pair=options.pair_of_calls)
     engine = ScriptedEngine(policy, speaker.tokenizer, end_id=speaker.renderer.end_of_turn_id)
-    episodes: list[Episode] = [sampler(index) for index in range(options.num_demonstrations)]
-    played = stage.play(engine, episodes, group_size=1, is_greedy=False)
+    episodes = [sampler(index) for index in range(options.episodes_per_mask)]
+    played = stage.play(engine, episodes, group_size=options.group_size, is_greedy=False)
     stage.close()
-    return [row for item in played for rollout in item.rollouts for row in rollout.rows]
+    return [
+        [
+            TrainingRow(row=row, advantage=0.0, name=rollout.episode_id)
+            for rollout in item.rollouts
+            for row in rollout.rows
+        ]
+        for item in played
+    ]
 
 
 def fresh_model(shape: ShapeConfig, tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
     """A Qwen3 model with random weights, its vocabulary rounded up to a multiple of 32."""
-    heads = shape.width // shape.head_dim
     return Qwen3ForCausalLM(
         Qwen3Config(
             vocab_size=-(-len(tokenizer) // 32) * 32,
             hidden_size=shape.width,
             intermediate_size=shape.mlp_width,
             num_hidden_layers=shape.num_layers,
-            num_attention_heads=heads,
-            num_key_value_heads=heads,
+            num_attention_heads=shape.num_heads,
+            num_key_value_heads=shape.num_heads,
             head_dim=shape.head_dim,
             max_position_embeddings=4096,
             tie_word_embeddings=True,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
             bos_token_id=None,
-            rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
+            rope_parameters={"rope_type": "default", "rope_theta": 1e6},
         )
     )
 
 
 @hydra.main(version_base="1.3", config_path="../../conf", config_name="warmstart")
 def main(config: DictConfig) -> None:
-    """Builds the tokenizer, trains both stages, and saves the policy."""
+    """Builds the tokenizer, writes in how to copy, imitates, and saves the policy."""
     options = cast(WarmstartConfig, OmegaConf.to_object(config))
     torch.set_num_threads(os.cpu_count() or 1)
     torch.manual_seed(options.seed)
@@ -214,28 +216,28 @@ def main(config: DictConfig) -> None:
     tokenizer = build_tokenizer(
         texts, preamble=preamble(options.model, texts), vocab_size=options.shape.vocab_size
     )
-    toolset = made_up_toolset(options, rng)
     speaker = build_speaker(options.model, tokenizer)
-    rows = demonstrate(options, toolset, sampler_of(toolset), speaker)
+    groups = []
+    for number in range(options.num_masks):
+        toolset = masked_toolset(options, number)
+        groups += demonstrate(options, toolset, sampler_of(toolset), speaker)
     model = fresh_model(options.shape, tokenizer)
-    vocab = range(tokenizer.convert_tokens_to_ids("<|im_end|>") + 1, len(tokenizer))
-    first, second = options.curriculum, options.imitation
-    spans = curriculum(
-        rng, vocab, num_rows=first.num_rows, length=128, short_steps=first.num_steps // 2
-    )
-    fit(model, spans, first, on_step=_progress("curriculum", first))
-    demonstrations = imitation(rng, rows, num_rows=second.num_rows)
-    fit(model, demonstrations, second, on_step=_progress("imitation", second))
+    write_induction(model, reach=options.reach)
+    losses = imitation_losses(model, groups, rng, num_groups=options.groups_per_step)
+    fit(model, losses, options.imitation, on_step=_progress(options.imitation))
+    model.to(torch.bfloat16)
     model.save_pretrained(options.output_dir)
     tokenizer.save_pretrained(options.output_dir)
     size = sum(path.stat().st_size for path in Path(options.output_dir).iterdir())
-    log.info("wrote %s: %d parameters, %.1f MB", options.output_dir, model.num_parameters(), size / 1e6)
+    log.info(
+        "wrote %s: %d parameters, %.1f MB", options.output_dir, model.num_parameters(), size / 1e6
+    )
 
 
-def _progress(name: str, stage: StageConfig) -> Callable[[int, float], None]:
+def _progress(stage: StageConfig) -> Callable[[int, float], None]:
     def tell(step: int, loss: float) -> None:
         if (step + 1) % 50 == 0 or step + 1 == stage.num_steps:
-            log.info("%s %d/%d: loss %.3f", name, step + 1, stage.num_steps, loss)
+            log.info("step %d/%d: loss %.3f", step + 1, stage.num_steps, loss)
 
     return tell
 

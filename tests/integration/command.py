@@ -59,6 +59,7 @@ class Command:
         self.process: ForkServerProcess = _CONTEXT.Process(
             target=_run,
             args=(arguments, str(self._out), str(self._err), dict(environment or {}), interrupt_at),
+            daemon=True,
         )
         self.process.start()
 

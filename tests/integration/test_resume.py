@@ -20,6 +20,7 @@ SMALL = (
     "trainer.episodes_per_step=2",
     "trainer.checkpoint_every=2",
     "trainer.num_threads=1",
+    "rollout.batch_wait_s=600",  # however busy the machine, the same requests are batched
     "benchmark=none",
 )
 

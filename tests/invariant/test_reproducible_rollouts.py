@@ -54,7 +54,7 @@ class MoodyTool(FakeTool):
         return await super().call(arguments, context)
 
 
-def run(*, most_s, batch_wait_s=30.0, num_slots=12):
+def run(*, most_s, batch_wait_s=1000.0, num_slots=12):
     stage = Stage(
         tools={name: MoodyTool(name, most_s) for name in NAMES},
         speaker=speaker(),

@@ -73,15 +73,13 @@ def tell(error: BaseException, *, prefix: str = "error") -> None:
         print(f"{prefix}: a fault of the program", file=sys.stderr)
         traceback.print_exception(error)
     else:
-        print(f"{prefix}: {reason} ({_DETAILS}{_details(error)})", file=sys.stderr)
+        where = "" if _is_composing(error) else f" ({_DETAILS}{_details(error)})"
+        print(f"{prefix}: {reason}{where}", file=sys.stderr)
 
 
 def explain(error: BaseException) -> str | None:
     """One sentence for the user; None where the program itself is at fault."""
-    from hydra.errors import HydraException
-    from omegaconf.errors import OmegaConfBaseException
-
-    if isinstance(error, HydraException | OmegaConfBaseException):
+    if _is_composing(error):
         return _explain_composing(error)
     if isinstance(error, OSError) and error.filename is not None:
         return (
@@ -95,7 +93,15 @@ def explain(error: BaseException) -> str | None:
     return None
 
 
-def _explain_composing(error: Exception) -> str:
+def _is_composing(error: BaseException) -> bool:
+    """Whether the command line or a file of conf/ cannot be read: a traceback would not help."""
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    return isinstance(error, HydraException | OmegaConfBaseException)
+
+
+def _explain_composing(error: BaseException) -> str:
     """What Hydra and OmegaConf say, without their advice on files that are not the user's."""
     reasons = [str(error).partition("Config search path")[0]]
     if error.__cause__ is not None:

@@ -9,7 +9,9 @@ _CHATTY = ("faiss.loader", "lightning.pytorch", "lightning.fabric", "lightning_u
 
 
 def quieten_libraries() -> None:
-    """Silences what libraries say of themselves below a warning, and one of their own faults."""
+    """Silences what libraries say of themselves below a warning, and two warnings without cause."""
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
+    # the module itself knows its step, see `toolorchestra.trainer.module`
+    warnings.filterwarnings("ignore", message=".*your dataloader is not resumable")

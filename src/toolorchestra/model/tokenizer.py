@@ -1,7 +1,9 @@
 """Builds the tiny policy's tokenizer: byte-level BPE over the words that its world uses.
 
 The fixed pieces of the chat format are tokens of their own. That keeps a prompt at about two
-hundred tokens and a call at four, so that a policy of two million parameters trains in minutes.
+hundred tokens and a call at five, so that a policy of a million parameters trains in minutes. A
+rating such as "math 5" is one token. A tool's name follows the same token in the prompt and in a
+call, which is what copying goes by.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ CONTROL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 TAGS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>")
 PIECES = (
     "<think>\n\n</think>\n\n",
-    '<tool_call>\n{"name": "',
+    "<tool_call>\n",
+    '{"name": "',
     '", "arguments": {}}\n</tool_call>',
-    '{"type": "function", "function": {"name": "',
+    '{"type": "function", "function": ',
     '", "description": "',
     '", "parameters": {"type": "object", "properties": {}}}}',
     "\n<tool_response>\n",
@@ -25,8 +28,8 @@ PIECES = (
 )
 """Pieces that recur in prompts, calls and results."""
 
-_WORDS = r" ?[a-z0-9]*_[a-z0-9_]+| ?\p{L}+| ?\p{N}|\n| ?[^\s\p{L}\p{N}]|\s"
-"""Names with underscores, words, single digits, single marks: each with the space before it."""
+_WORDS = r",? \p{L}+ \p{N}(?=[,.])| ?[a-z0-9]*_[a-z0-9_]+| ?\p{L}+| ?\p{N}|\n| ?[^\s\p{L}\p{N}]|\s"
+"""Ratings, names with underscores, words, single digits, single marks, with the space before."""
 
 
 def build_tokenizer(

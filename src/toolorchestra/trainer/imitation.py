@@ -15,7 +15,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel
 
-from toolorchestra.types import Row
+from toolorchestra.trainer.batch import TrainingRow, make_micro_batch
+from toolorchestra.trainer.logprobs import score_tokens
 
 IGNORE = -100
 
@@ -30,8 +31,6 @@ class StageConfig:
     """A stretch of supervised training."""
 
     num_steps: int
-    num_rows: int
-    """Rows of a batch."""
     learning_rate: float
     """Peak of a linear rise and, over the second half, a linear fall."""
     warmup_steps: int
@@ -42,61 +41,51 @@ def repeated_span(
 ) -> tuple[list[int], list[int]]:
     """Ids and labels of one random span said over and over: after the first, all can be copied."""
     pattern = [rng.choice(vocab) for _ in range(span)]
-    ids = [
-        rng.choice(vocab) if rng.random() < noise else pattern[i % span] for i in range(length)
-    ]
+    ids = [rng.choice(vocab) if rng.random() < noise else pattern[i % span] for i in range(length)]
     return ids, [IGNORE] * span + ids[span:]
 
 
 def curriculum(
-    rng: Random, vocab: Sequence[int], *, num_rows: int, length: int, short_steps: int
+    rng: Random, vocab: Sequence[int], *, num_rows: int, length: int, span: int
 ) -> Iterator[Batch]:
-    """Spans of ten tokens until copying is learned; then ever longer and shorter ones among them.
+    """Batches of rows that each repeat a span of their own.
 
-    Longer spans all at once would unlearn what the short ones taught.
+    All spans have one length: a mixture of lengths is learned much more slowly, and not needed for
+    imitation to profit.
     """
-    step = 0
     while True:
-        longest = min(length // 2, 10 + max(0, step - short_steps) // 4)
-        spans = [
-            10 if step < short_steps else rng.randint(5, longest) for _ in range(num_rows)
-        ]
         rows = [
-            repeated_span(rng, vocab=vocab, length=length, span=span, noise=0.05) for span in spans
+            repeated_span(rng, vocab=vocab, length=length, span=span, noise=0.05)
+            for _ in range(num_rows)
         ]
         yield torch.tensor([ids for ids, _ in rows]), torch.tensor([labels for _, labels in rows])
-        step += 1
 
 
-def imitation(rng: Random, rows: Sequence[Row], *, num_rows: int) -> Iterator[Batch]:
-    """Random batches of demonstrations with loss on sampled tokens, rows of like length together."""
-    by_length = sorted(rows, key=lambda row: len(row.ids))
+def span_losses(model: PreTrainedModel, batches: Iterator[Batch]) -> Iterator[Tensor]:
+    """Mean next-token loss of each batch, over what can be copied."""
+    for ids_BT, labels_BT in batches:
+        hidden = model.model(input_ids=ids_BT[:, :-1]).last_hidden_state
+        wanted = labels_BT[:, 1:] != IGNORE
+        yield cross_entropy(model.lm_head(hidden[wanted]), labels_BT[:, 1:][wanted])
+
+
+def imitation_losses(
+    model: PreTrainedModel, groups: Sequence[Sequence[TrainingRow]], rng: Random, *, num_groups: int
+) -> Iterator[Tensor]:
+    """Mean loss of what the policy said, over random groups whose rows share their prompt."""
     while True:
-        first = rng.randrange(max(1, len(by_length) - num_rows))
-        yield imitation_batch(by_length[first : first + num_rows])
-
-
-def imitation_batch(rows: Sequence[Row]) -> Batch:
-    """Rows padded at the end, with loss on what the policy said."""
-    width = max(len(row.ids) for row in rows)
-    ids = torch.zeros(len(rows), width, dtype=torch.long)
-    labels = torch.full((len(rows), width), IGNORE)
-    for index, row in enumerate(rows):
-        tokens = torch.tensor(row.ids)
-        wanted = torch.tensor(row.loss_mask, dtype=torch.bool)
-        ids[index, : len(tokens)] = tokens
-        labels[index, : len(tokens)][wanted] = tokens[wanted]
-    return ids, labels
+        rows = [row for group in rng.sample(groups, num_groups) for row in group]
+        yield -score_tokens(model, make_micro_batch(rows)).logprobs_N.mean()
 
 
 def fit(
     model: PreTrainedModel,
-    batches: Iterator[Batch],
+    losses: Iterator[Tensor],
     stage: StageConfig,
     *,
     on_step: Callable[[int, float], None],
 ) -> None:
-    """Trains by next-token prediction; `on_step` hears of every step's loss."""
+    """Minimises each step's loss; `on_step` hears of it."""
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=stage.learning_rate, betas=(0.9, 0.98), weight_decay=0.01
     )
@@ -106,10 +95,7 @@ def fit(
         fall = min(1.0, 2.0 * (1.0 - step / stage.num_steps))
         for group in optimizer.param_groups:
             group["lr"] = stage.learning_rate * rise * fall
-        ids_BT, labels_BT = next(batches)
-        hidden = model.model(input_ids=ids_BT[:, :-1]).last_hidden_state
-        wanted = labels_BT[:, 1:] != IGNORE
-        loss = cross_entropy(model.lm_head(hidden[wanted]), labels_BT[:, 1:][wanted])
+        loss = next(losses)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -165,3 +165,21 @@ async def test_a_rewritten_history_is_computed_from_where_it_differs():
     logprobs = torch.log_softmax(full_logits([*request.prompt_ids, *completion.ids]), -1)
     wanted = [float(logprobs[3 + i, token]) for i, token in enumerate(completion.ids)]
     assert list(completion.logprobs) == pytest.approx(wanted, abs=1e-4)
+
+
+async def test_a_nearly_full_rollout_and_a_long_new_prompt_share_a_pass():
+    engine = make_engine(end_id=-1, prefill_tokens=10_000)
+    async with engine.rollout("old/0"), engine.rollout("new/0"):
+        # the first one's padding would reach far beyond the context
+        prompt = [5, 6] * (MAX_LENGTH // 2 - 5)
+        long = make_request([7, 8, 9] * 20, "new/0", max_tokens=3)
+        first, _ = await asyncio.gather(
+            engine.generate(make_request(prompt, "old/0", max_tokens=3)), engine.generate(long)
+        )
+        last = make_request([*prompt, *first.ids, 4, 4], "old/0", max_tokens=3)
+        other = make_request([3, 2, 1] * 20, "new/0", max_tokens=3)
+        done = await asyncio.gather(engine.generate(last), engine.generate(other))
+    for request, completion in zip((last, other), done, strict=True):
+        ids, logprobs = expected(request)
+        assert list(completion.ids)[: len(ids)] == ids
+        assert list(completion.logprobs)[: len(ids)] == pytest.approx(logprobs, abs=1e-4)

@@ -85,6 +85,12 @@ def test_a_misspelt_key_is_named_without_advice_that_does_not_help():
     )
 
 
+def test_a_misspelt_key_leaves_no_file_behind(tmp_path, capsys):
+    assert status_of(ConfigCompositionException("Could not override 'a.b'")) == 1
+    assert "details" not in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_runs_folder_keeps_the_traceback_and_the_sentence_points_to_it(tmp_path, capsys):
     with pytest.raises(ValueError, match="bad") as caught, keeping_traceback(tmp_path):
         raise ValueError("bad")

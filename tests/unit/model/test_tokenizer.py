@@ -30,11 +30,18 @@ def test_every_fixed_piece_is_one_token(piece):
 
 
 @pytest.mark.parametrize("name", sorted(shipped_tools()))
-def test_a_tools_name_is_one_token_and_a_call_four(name):
+def test_a_tools_name_is_one_token_and_a_call_five(name):
     assert len(encode(name)) == 1
     ids = [*encode(call_text(name)), tokenizer().eos_token_id]
-    assert len(ids) == 4
+    assert len(ids) == 5
     assert tokenizer().decode(ids) == f"{call_text(name)}<|im_end|>"
+
+
+def test_a_name_follows_the_same_token_in_the_prompt_and_in_a_call():
+    shown = encode('{"type": "function", "function": {"name": "gpt_5", "description": "x"')
+    called = encode(call_text("gpt_5"))
+    (name,) = encode("gpt_5")
+    assert shown[shown.index(name) - 1] == called[called.index(name) - 1]
 
 
 def test_control_tokens_come_first_and_end_turns():

@@ -36,8 +36,8 @@ LIMITS = Limits(
     max_new_tokens=400,
     max_context=8000,
     temperature=1.0,
-    tool_timeout_s=5.0,
-    rollout_timeout_s=20.0,
+    tool_timeout_s=60.0,
+    rollout_timeout_s=120.0,
 )
 PARAMETERS: Json = {
     "type": "object",

@@ -1,7 +1,6 @@
 """How rollouts end, and what the policy is told on the way."""
 
 import asyncio
-import time
 
 import pytest
 from tests.unit.chat.qwen_tokenizer import qwen_tokenizer
@@ -13,6 +12,7 @@ from toolorchestra.reward.measures import tool_counts
 from toolorchestra.rollout.loop import turn_seed
 
 CALL, ANSWER = call_text("ask"), "answer: 4"
+LONG_S = 500.0
 
 
 async def test_a_message_without_calls_answers():
@@ -69,18 +69,15 @@ async def test_a_provider_fault_voids_the_rollout_and_names_the_tool():
 
 
 async def test_a_hanging_tool_voids_the_rollout_at_the_tools_deadline():
-    start_s = time.perf_counter()
-    rollout = await play(CALL, tools=[FakeTool(pause_s=60)], tool_timeout_s=0.1)
-    assert time.perf_counter() - start_s < 2
+    rollout = await play(CALL, tools=[FakeTool(pause_s=LONG_S)], tool_timeout_s=0.1)
     assert (rollout.status, rollout.fault) == ("void", "ask: error: no answer within 0.1 s")
 
 
 async def test_a_rollout_beyond_its_deadline_is_void():
-    start_s = time.perf_counter()
-    tool = FakeTool(pause_s=60)
-    rollout = await play(CALL, tools=[tool], rollout_timeout_s=0.1)
-    assert time.perf_counter() - start_s < 2
-    assert (rollout.status, rollout.fault) == ("void", "not done within 0.1 s")
+    tool = FakeTool(pause_s=LONG_S)
+    limits = {"rollout_timeout_s": 0.5, "tool_timeout_s": LONG_S}
+    rollout = await play(CALL, tools=[tool], **limits)
+    assert (rollout.status, rollout.fault) == ("void", "not done within 0.5 s")
     assert tool.num_cancelled == 1
     assert tool.closed == ["episode-0/0"]
 
@@ -152,9 +149,10 @@ async def test_every_tool_of_the_episode_closes_the_session_however_the_rollout_
 
 
 async def test_a_cancelled_rollout_closes_its_sessions():
-    tool = FakeTool(pause_s=60)
-    rollout = asyncio.create_task(play(CALL, tools=[tool]))
-    await asyncio.sleep(0.05)
+    tool = FakeTool(pause_s=LONG_S)
+    rollout = asyncio.create_task(play(CALL, tools=[tool], tool_timeout_s=LONG_S))
+    while not tool.num_running:
+        await asyncio.sleep(0)
     rollout.cancel()
     with pytest.raises(asyncio.CancelledError):
         await rollout

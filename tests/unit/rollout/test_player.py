@@ -48,7 +48,7 @@ def test_greedy_play_makes_all_samples_alike_and_sampled_play_does_not():
 
 
 def test_limits_come_from_the_config():
-    tool = FakeTool(pause_s=30)
+    tool = FakeTool(pause_s=500.0)
     stage = make_stage(tool, tool_timeout_s=0.05, max_redispatch=1)
     (group,) = stage.play(engine_of(call_text("ask")), EPISODES[:1], group_size=1, is_greedy=True)
     stage.close()
