@@ -1,1 +1,1 @@
-"""ToolOrchestra: train and evaluate language models that solve tasks by calling tools and bigger models."""
+"""ToolOrchestra: train and evaluate small models that solve tasks by calling bigger ones."""

@@ -28,8 +28,11 @@ deadline, never scored."""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """What one call consumed. `cached_input_tokens` and `reasoning_tokens` are parts of, not additions
-    to, `input_tokens` and `output_tokens`."""
+    """What one call consumed.
+
+    `cached_input_tokens` and `reasoning_tokens` are parts of, not additions to, `input_tokens` and
+    `output_tokens`.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -53,7 +56,7 @@ class Price:
     source: str
     date: str
     borrowed_from: str | None = None
-    """The schedule that lent this price because the chosen one has none; None when it is its own."""
+    """The schedule that lent this price, as the chosen one has none; None when it is its own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,7 +107,7 @@ class Preference:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Episode:
-    """One task with the tools, prices and preference drawn for it. Plain data: it can be replayed."""
+    """One task with the tools, prices and preference drawn for it: plain data to be replayed."""
 
     id: str
     seed: int
@@ -230,7 +233,7 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measures:
-    """The vector M of one rollout (paper, section 3.2), with cost and latency as positive amounts."""
+    """The vector M of one rollout (paper, section 3.2); cost and latency are positive amounts."""
 
     tool_counts: Mapping[str, int]
     """One entry for every offered tool, zero counts included."""

@@ -173,7 +173,7 @@ def demonstrate(
 
 def fresh_model(shape: ShapeConfig, tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
     """A Qwen3 model with random weights, its vocabulary rounded up to a multiple of 32."""
-    return Qwen3ForCausalLM(
+    return Qwen3ForCausalLM(  # type: ignore[no-untyped-call]
         Qwen3Config(
             vocab_size=-(-len(tokenizer) // 32) * 32,
             hidden_size=shape.width,
@@ -225,7 +225,7 @@ def main(config: DictConfig) -> None:
     write_induction(model, reach=options.reach)
     losses = imitation_losses(model, groups, rng, num_groups=options.groups_per_step)
     fit(model, losses, options.imitation, on_step=_progress(options.imitation))
-    model.to(torch.bfloat16)
+    model.bfloat16()
     model.save_pretrained(options.output_dir)
     tokenizer.save_pretrained(options.output_dir)
     size = sum(path.stat().st_size for path in Path(options.output_dir).iterdir())

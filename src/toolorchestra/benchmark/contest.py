@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from toolorchestra.benchmark.baselines import baselines
 from toolorchestra.benchmark.evaluate import Result, evaluate_policy, oracle_bound
@@ -53,9 +54,8 @@ def hold_contest(
         engines = dict(models) | {n: scripted(p) for n, p in baselines(arena.world).items()}
         for policy, engine in engines.items():
             tell(f"evaluating {policy} in the {arena.name} world")
-            results += evaluate_policy(
-                policy, arena.name, arena.episodes, lambda episodes, e=engine: play(e, episodes)
-            )
+            once = partial(play, engine)
+            results += evaluate_policy(policy, arena.name, arena.episodes, once)
         results += oracle_bound(arena.world, arena.name, arena.episodes)
     return results
 

@@ -73,7 +73,8 @@ def tell(error: BaseException, *, prefix: str = "error") -> None:
         print(f"{prefix}: a fault of the program", file=sys.stderr)
         traceback.print_exception(error)
     else:
-        where = "" if _is_composing(error) else f" ({_DETAILS}{_details(error)})"
+        details = _kept_details(error) or (None if _is_composing(error) else _keep_details(error))
+        where = f" ({_DETAILS}{details})" if details else ""
         print(f"{prefix}: {reason}{where}", file=sys.stderr)
 
 
@@ -117,11 +118,16 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _details(error: BaseException) -> str:
-    """File with the traceback: that of the run's folder, else a new one."""
+def _kept_details(error: BaseException) -> str | None:
+    """The file in the run's folder that holds the traceback already."""
     for note in getattr(error, "__notes__", []):
         if note.startswith(_DETAILS):
             return str(note.removeprefix(_DETAILS))
+    return None
+
+
+def _keep_details(error: BaseException) -> str:
+    """Writes the traceback to a new file."""
     text = "".join(traceback.format_exception(error))
     try:
         with tempfile.NamedTemporaryFile(
