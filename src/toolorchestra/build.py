@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
@@ -100,3 +100,13 @@ def build_arenas(config: Config, tasks: TaskSource) -> list[Arena]:
             )
         )
     return arenas
+
+
+def choices(options: Config) -> dict[str, Any]:
+    """The options that tell the points of a sweep apart."""
+    groups = (
+        "toolset", "pricing", "preference", "reward", "dataset", "model", "rollout", "algorithm",
+        "trainer",
+    )  # fmt: skip
+    named = {group: getattr(options, group).name for group in groups}
+    return {"experiment": options.experiment.name, **named, "seed": options.seed}

@@ -28,6 +28,7 @@ from toolorchestra.build import (
     build_sampler,
     build_speaker,
     build_tools,
+    choices,
     tool_labels,
 )
 from toolorchestra.config import Config
@@ -35,6 +36,7 @@ from toolorchestra.dataset.source import make_source
 from toolorchestra.engine.base import Engine
 from toolorchestra.engine.scripted import ScriptedEngine
 from toolorchestra.launch.plainly import keeping_traceback
+from toolorchestra.launch.quiet import quieten_libraries
 from toolorchestra.launch.run_dir import (
     CONFIG_FILE,
     RUN_FILE,
@@ -88,6 +90,7 @@ def train(config: DictConfig) -> Path:
         for note in notes:
             log.info(note)
         log.info("writing to %s", run_dir)
+        quieten_libraries()  # again, as Lightning sets its own level when it is loaded
         disable_progress_bar()  # type: ignore[no-untyped-call]
         torch.set_num_threads(options.trainer.num_threads or os.cpu_count() or 1)
         seed_everything(options.seed, verbose=False)
@@ -230,7 +233,7 @@ class _Run:
             for table in write_tables(self._run_dir, evaluation, tool_labels(options)):
                 console.print(table.to_rich())
         seconds = time.perf_counter() - self._start_s
-        write_summary(self._run_dir, _choices(options), evaluation, seconds=seconds)
+        write_summary(self._run_dir, choices(options), evaluation, seconds=seconds)
         shown = self._run_dir / RESULTS_FILE if evaluation is not None else self._run_dir
         log.info("done in %d s: %s", seconds, shown)
 
@@ -271,16 +274,6 @@ class _Run:
 
     def _play_once(self, engine: Engine, episodes: Sequence[Episode]) -> list[Played]:
         return self._stage.play(engine, episodes, group_size=1, is_greedy=True)
-
-
-def _choices(options: Config) -> dict[str, Any]:
-    """The options that tell the points of a sweep apart."""
-    groups = (
-        "toolset", "pricing", "preference", "reward", "dataset", "model", "rollout", "algorithm",
-        "trainer",
-    )  # fmt: skip
-    named = {group: getattr(options, group).name for group in groups}
-    return {"experiment": options.experiment.name, **named, "seed": options.seed}
 
 
 def _start_tracker(options: Config, resolved: dict[str, Any], run_dir: Path) -> Tracker:

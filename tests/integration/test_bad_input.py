@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -131,11 +131,14 @@ def check_interrupted(done):
     ],
 )
 def test_ctrl_c_in_any_phase_ends_with_one_sentence_and_no_ruins(tmp_path, phase):
-    check_interrupted(Command(tmp_path, *TINY, "benchmark=none", interrupt_at=phase).wait())
+    command = Command(tmp_path, *TINY, "benchmark=none", interrupt_at=phase)
+    check_interrupted(command.wait())
     (run_dir,) = run_dirs(tmp_path)
     assert not (run_dir / "summary.json").exists()
     assert not list(run_dir.rglob("*.tmp")) and not list(run_dir.rglob("*.new"))
-    assert os.system(f"ps -eo args | grep -q '[b]wrap.*{tmp_path}'") != 0
+    session = str(command.process.pid)
+    left = subprocess.run(["ps", "-o", "args=", "-s", session], capture_output=True, text=True)
+    assert left.stdout == "", "processes were left behind"
 
 
 def resumed_refusal(run_dir: Path, folder: Path, damage) -> str:

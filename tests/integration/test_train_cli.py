@@ -137,7 +137,7 @@ def tools_of(turn):
 def sweep(tmp_path_factory: pytest.TempPathFactory):
     """A sweep over toolsets and prices: its folder and what it printed."""
     folder = tmp_path_factory.mktemp("sweep")
-    overrides = ("toolset=local,unseen", "pricing=official,alt", "-m", "experiment.name=grid")
+    overrides = ("toolset=local,unseen", "pricing=official,alt", "experiment.name=grid", "-m")
     done = Command(folder, *QUICK, *overrides).wait()
     assert done.status == 0, done.err
     return next((folder / "sweeps").iterdir()), done
@@ -165,7 +165,7 @@ def test_the_points_of_a_sweep_are_one_group_of_separate_tracked_runs(sweep):
 
 def test_a_point_that_fails_is_named_and_the_others_finish(tmp_path):
     # max_new_tokens beyond the context is refused when the point starts, not when it is composed
-    overrides = ("model.max_new_tokens=2000,64", "-m", "logger=none")
+    overrides = ("model.max_new_tokens=2000,64", "logger=none", "-m")
     done = Command(tmp_path, *QUICK, *overrides).wait()
     assert done.status == 1
     assert "error: 1 of 2 points did not finish:\n  point 0 (" in done.err

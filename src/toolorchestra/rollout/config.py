@@ -27,7 +27,7 @@ class RolloutConfig:
     """Must be 1: the update scores tokens under the whole distribution."""
     top_k: int = 0
     """Must be 0 (off), for the same reason."""
-    max_concurrent: int = 256
+    max_concurrent: int = 128
     """Rollouts in flight at once, and the engine's slots."""
     batch_wait_s: float = 10.0
     """Longest that waiting rollouts are held for others that are in a tool."""
