@@ -18,6 +18,10 @@ from toolorchestra.engine.slots import SlotCache
 
 # B: rows, T: new tokens a row, L: positions, V: vocabulary
 
+LEAST_GOING = 0.5
+"""Finished rows ride along, unheard, until no more than this share goes on: leaving them out breaks
+the run of slots that attention reads in place, and gathering costs more than they do."""
+
 
 @dataclass(kw_only=True, eq=False)
 class Session:
@@ -115,24 +119,32 @@ class Decoder:
         temperatures = torch.tensor(
             [row.request.temperature for row in rows], device=logits_BV.device
         )
-        going, step = rows, 0
+        riding, step = rows, 0
         while True:
             ids, logprobs = sample(logits_BV, uniforms(seeds, step), temperatures)
-            for row, token, logprob in zip(going, ids.tolist(), logprobs.tolist(), strict=True):
-                row.ids.append(token)
-                row.logprobs.append(logprob)
-            left = [index for index, row in enumerate(going) if not self._is_done(row)]
-            if not left:
+            for row, token, logprob in zip(riding, ids.tolist(), logprobs.tolist(), strict=True):
+                if not self._is_done(row):
+                    row.ids.append(token)
+                    row.logprobs.append(logprob)
+            going = [index for index, row in enumerate(riding) if not self._is_done(row)]
+            if not going:
                 break
-            going, step = [going[index] for index in left], step + 1
-            seeds, temperatures = seeds[left], temperatures[left]
-            logits_BV = self._forward(going, [[row.ids[-1]] for row in going])
+            if len(going) <= len(riding) * LEAST_GOING:
+                riding, seeds, temperatures = (
+                    [riding[i] for i in going],
+                    seeds[going],
+                    temperatures[going],
+                )
+            step += 1
+            logits_BV = self._forward(riding, [[row.ids[-1]] for row in riding])
         for row in rows:
             # the last token's keys are not computed: it heads the next turn's new tokens
             row.session.ids = [*row.request.prompt_ids, *row.ids[:-1]]
         self.num_sampled += sum(len(row.ids) for row in rows)
 
     def _is_done(self, row: Row) -> bool:
+        if not row.ids:
+            return False
         return row.ids[-1] == self._end_id or len(row.ids) == row.request.max_tokens
 
     def _prefill(self, rows: list[Row]) -> Tensor:
