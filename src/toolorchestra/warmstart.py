@@ -78,13 +78,13 @@ class WarmstartConfig:
     model: ModelConfig
     rollout: RolloutConfig
     shape: ShapeConfig = field(default_factory=ShapeConfig)
-    num_masks: int = 25
+    num_masks: int = 50
     """How often names and looks are shuffled."""
-    episodes_per_mask: int = 40
+    episodes_per_mask: int = 80
     """Episodes demonstrated under each shuffle."""
-    group_size: int = 8
+    group_size: int = 4
     """Demonstrations of each episode."""
-    groups_per_step: int = 6
+    groups_per_step: int = 8
     """Episodes whose demonstrations one imitation step learns."""
     another_call: float = 0.3
     """Probability of calling again although an answer was heard."""
