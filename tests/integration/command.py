@@ -80,6 +80,8 @@ def _run(
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     os.environ.update(environment)
     if interrupt_at:
+        # a shell starts background jobs deaf to Ctrl-C, and the tests may run in one
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         _interrupt(interrupt_at)
     os.chdir(ROOT)
     sys.argv = ["train.py", *arguments]
