@@ -29,7 +29,7 @@ class RolloutConfig:
     """Must be 0 (off), for the same reason."""
     max_concurrent: int = 128
     """Rollouts in flight at once, and the engine's slots."""
-    batch_wait_s: float = 10.0
+    batch_wait_s: float = 60.0
     """Longest that waiting rollouts are held for others that are in a tool."""
     prefill_tokens: int = 16384
     """Tokens computed in one forward pass, padding included."""
