@@ -16,7 +16,7 @@ from toolorchestra.types import Measures
 
 def test_measures_of_a_rollout_worked_out_by_hand():
     # Turn 0 calls a and b at once, turn 1 calls a twice at once, turn 2 answers.
-    # Latency: max(2, 5) + max(1, 0.5) + 0 = 6. Cost: 0.03 + 0.02 + 0.01, not the judge's or user's.
+    # Latency: 2 + 5 + 1 + 0.5 = 8.5, the sum over calls. Cost: 0.03 + 0.02 + 0.01, not the judge's or user's.
     attempt = rollout(
         turn(result("a", 2.0), result("b", 5.0)),
         turn(result("a", 1.0), result("a", 0.5)),
@@ -30,7 +30,7 @@ def test_measures_of_a_rollout_worked_out_by_hand():
         ),
     )
     assert measure(attempt, episode(), SOLVED) == Measures(
-        tool_counts={"a": 3, "b": 1}, outcome=1.0, cost_usd=pytest.approx(0.06), latency_s=6.0
+        tool_counts={"a": 3, "b": 1}, outcome=1.0, cost_usd=pytest.approx(0.06), latency_s=8.5
     )
 
 
