@@ -16,7 +16,8 @@ from toolorchestra.types import Measures
 
 def test_measures_of_a_rollout_worked_out_by_hand():
     # Turn 0 calls a and b at once, turn 1 calls a twice at once, turn 2 answers.
-    # Latency: 2 + 5 + 1 + 0.5 = 8.5, the sum over calls. Cost: 0.03 + 0.02 + 0.01, not the judge's or user's.
+    # Latency: 2 + 5 + 1 + 0.5 = 8.5, the sum over calls.
+    # Cost: 0.03 + 0.02 + 0.01, not the judge's or user's.
     attempt = rollout(
         turn(result("a", 2.0), result("b", 5.0)),
         turn(result("a", 1.0), result("a", 0.5)),
