@@ -2,6 +2,7 @@ import json
 import struct
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -46,6 +47,7 @@ def test_a_resumed_offline_run_keeps_its_id_and_drops_no_step(tmp_path, capfd):
         tracker.log_rows(last + 1, [{"task": "t3", "reward": 0.25}])
         tracker.finish()
         tracker.finish()
+        time.sleep(1.1)  # an offline run's folder is named by the second it started in
     before, after = (history(log) for log in logs(tmp_path))
     assert [p["step"] for p in before if "reward/mean" in p] == list(range(161))
     assert [p["step"] for p in after if "reward/mean" in p] == list(range(151, 171))
