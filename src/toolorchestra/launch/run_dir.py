@@ -19,9 +19,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from toolorchestra.report.comparison import SUMMARY
+
 PLACE_KEYS = ("output_root", "output_dir", "resume")
 """Keys that say where a run writes, not what it does."""
-RUN_FILE, CONFIG_FILE, SUMMARY_FILE = "run.json", "config.yaml", "summary.json"
+RUN_FILE, CONFIG_FILE = "run.json", "config.yaml"
 PACKAGES = ("torch", "transformers", "lightning", "hydra-core", "omegaconf", "reasoning-gym")
 
 
@@ -40,7 +42,7 @@ def find_unfinished(root: Path, digest: str) -> Path | None:
             record = _read_record(file)
         except (OSError, ValueError):
             continue  # another run may be writing its own at this moment
-        is_done = (file.parent / SUMMARY_FILE).exists()
+        is_done = (file.parent / SUMMARY).exists()
         if record.get("config_digest") == digest and not is_done:
             found.append((float(record.get("started_at", 0.0)), file.parent))
     return max(found)[1] if found else None

@@ -6,7 +6,6 @@ import pytest
 from toolorchestra.launch import run_dir
 from toolorchestra.launch.run_dir import (
     RUN_FILE,
-    SUMMARY_FILE,
     check_same_run,
     config_digest,
     describe_run,
@@ -14,6 +13,7 @@ from toolorchestra.launch.run_dir import (
     find_unfinished,
     make_run_dir,
 )
+from toolorchestra.report.comparison import SUMMARY
 
 CONFIG = {"seed": 1, "trainer": {"max_steps": 3, "name": "cpu"}, "resume": None, "output_dir": "a"}
 
@@ -23,7 +23,7 @@ def make_run(path, *, started_at=0.0, digest="abc", is_done=False):
     record = {"config_digest": digest, "started_at": started_at, "command": "train.py seed=2"}
     (path / RUN_FILE).write_text(json.dumps(record))
     if is_done:
-        (path / SUMMARY_FILE).touch()
+        (path / SUMMARY).touch()
     return path
 
 
