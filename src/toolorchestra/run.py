@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import torch
 from hydra.core.hydra_config import HydraConfig
@@ -41,6 +41,7 @@ from toolorchestra.launch.run_dir import (
     CONFIG_FILE,
     RUN_FILE,
     check_same_run,
+    claim,
     config_digest,
     describe_run,
     discard_if_empty,
@@ -82,11 +83,11 @@ def train(config: DictConfig) -> Path:
     try:
         options = cast(Config, OmegaConf.to_object(config))
         notes = check_worlds(options)
-        run_dir = _open_run_dir(options, resolved)
+        run_dir, claimed = _open_run_dir(options, resolved)
     except ValueError:
         discard_if_empty(Path(resolved["output_dir"]))
         raise
-    with keeping_traceback(run_dir):
+    with claimed, keeping_traceback(run_dir):
         for note in notes:
             log.info(note)
         log.info("writing to %s", run_dir)
@@ -100,20 +101,23 @@ def train(config: DictConfig) -> Path:
     return run_dir
 
 
-def _open_run_dir(options: Config, resolved: dict[str, Any]) -> Path:
-    """The folder to write to: a new one, or that of the run to resume."""
+def _open_run_dir(options: Config, resolved: dict[str, Any]) -> tuple[Path, BinaryIO]:
+    """The folder to write to, claimed: a new one, or that of the run to resume."""
     digest = config_digest(resolved)
     new = Path(options.output_dir)
     if options.resume is None:
-        found = None
+        old = []
     elif options.resume == "auto":
-        found = find_unfinished(Path(options.output_root), digest)
+        old = find_unfinished(Path(options.output_root), digest)
     else:
-        found = check_same_run(Path(options.resume), digest)
-    if found is not None:
-        log.info("resuming %s", found)
-        discard_if_empty(new)
-        return found
+        old = [check_same_run(Path(options.resume), digest)]
+    for path in old:
+        if claimed := claim(path):
+            log.info("resuming %s", path)
+            discard_if_empty(new)
+            return path, claimed
+        if options.resume != "auto":
+            raise ValueError(f"resume: another process is still at work in {path}; wait or stop it")
     if (new / RUN_FILE).exists():
         raise ValueError(
             f"output_dir: {new} holds a run already; use another folder, or resume={new} to go on "
@@ -122,7 +126,9 @@ def _open_run_dir(options: Config, resolved: dict[str, Any]) -> Path:
     make_run_dir(new)
     replace_text(new / CONFIG_FILE, OmegaConf.to_yaml(OmegaConf.create(resolved)))
     replace_text(new / RUN_FILE, json.dumps(describe_run(digest), indent=1) + "\n")
-    return new
+    claimed = claim(new)
+    assert claimed, "nobody else knows of a folder just made"
+    return new, claimed
 
 
 class _Run:

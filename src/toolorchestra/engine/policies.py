@@ -6,6 +6,7 @@ All write the policy's own format, so that the same loop, prices and rewards app
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
@@ -23,6 +24,11 @@ def call_text(*names: str) -> str:
         for name in names
     )
     return "\n".join(blocks)
+
+
+def thought_text(thought: str) -> str:
+    """The thinking that a message begins with."""
+    return f"<think>\n{thought}\n</think>\n\n"
 
 
 def final_text(answer: str) -> str:
@@ -79,16 +85,33 @@ def pick_ablest(ability: dict[str, float]) -> Choose:
     return choose
 
 
+ASKED, GUESS = "asked", "guess"
+"""Reasons for a call: the user named the tool; none is known."""
+
+
+def reason_for(episode: Episode, tool: OfferedTool) -> str:
+    """What an honest thought can say for calling `tool`, all of it read off the prompt.
+
+    That the user asked for it; else its rating for what the task takes, e.g. "math 5".
+    """
+    if tool.name in episode.preference.tools:
+        return ASKED
+    skill = episode.task.skill
+    rating = re.search(rf"\b{re.escape(skill)} [1-5]\b", tool.description)
+    return rating.group() if rating else GUESS
+
+
 class RandomFormat:
-    """Shows the format and nothing else: random calls, then one of the answers heard.
+    """Shows the format and nothing else: random calls, each with a true reason, then an answer.
 
     The tiny policy's warm start imitates it. Every choice is blind to task, tool, price and
-    preference, but each occurs often enough to be reinforced.
+    preference: the reason is found for the call, not the call for the reason. But each choice and
+    each reason occurs often enough to be reinforced.
     """
 
-    def __init__(self, *, another: float, pair: float) -> None:
-        """Calls again after an answer with probability `another`, two tools at once with `pair`."""
-        self._another, self._pair = another, pair
+    def __init__(self, *, another: float) -> None:
+        """Calls again after an answer with probability `another`."""
+        self._another = another
 
     def __call__(self, episode: Episode, turns: Sequence[Turn], rng: Random) -> str:
         """Returns the next message."""
@@ -97,6 +120,5 @@ class RandomFormat:
         is_done = len(results) >= MAX_CALLS or answers and rng.random() >= self._another
         if is_done:
             return final_text(rng.choice(answers) if answers else "unknown")
-        names = [tool.name for tool in episode.tools]
-        num_calls = 2 if rng.random() < self._pair and len(results) + 2 <= MAX_CALLS else 1
-        return call_text(*rng.choices(names, k=num_calls))
+        tool = rng.choice(episode.tools)
+        return thought_text(reason_for(episode, tool)) + call_text(tool.name)

@@ -1,12 +1,14 @@
 """A run's folder: what was asked, by which code, and how far it came.
 
-`resume=auto` finds the newest unfinished run of the very same config, however it ended: a run's
-identity is a digest of its resolved config without the keys that say where it writes.
+`resume=auto` finds the newest unfinished run of the very same config, however it ended, unless some
+process is still at it: a run's identity is a digest of its resolved config without the keys that
+say where it writes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -17,7 +19,7 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from toolorchestra.report.comparison import SUMMARY
 
@@ -34,8 +36,8 @@ def config_digest(config: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def find_unfinished(root: Path, digest: str) -> Path | None:
-    """The newest run below `root` with this digest and no summary yet."""
+def find_unfinished(root: Path, digest: str) -> list[Path]:
+    """The runs below `root` with this digest and no summary yet, newest first."""
     found = []
     for file in root.rglob(RUN_FILE):
         try:
@@ -45,7 +47,22 @@ def find_unfinished(root: Path, digest: str) -> Path | None:
         is_done = (file.parent / SUMMARY).exists()
         if record.get("config_digest") == digest and not is_done:
             found.append((float(record.get("started_at", 0.0)), file.parent))
-    return max(found)[1] if found else None
+    return [path for _, path in sorted(found, reverse=True)]
+
+
+def claim(path: Path) -> BinaryIO | None:
+    """Takes a run's folder for this process, until the file returned is closed or it ends.
+
+    Returns:
+        None if another living process has it.
+    """
+    record = (path / RUN_FILE).open("rb")
+    try:
+        fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        record.close()
+        return None
+    return record
 
 
 def _read_record(file: Path) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 The fixed pieces of the chat format are tokens of their own. That keeps a prompt at about two
 hundred tokens and a call at five, so that a policy of a million parameters trains in minutes. A
-rating such as "math 5" is one token. A tool's name follows the same token in the prompt and in a
-call, which is what copying goes by.
+rating such as "math 5" is one token, the same in a tool's description and in a thought, and a
+tool's name follows the same token in the prompt and in a call: that is what copying goes by.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from transformers import PreTrainedTokenizerFast
 CONTROL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 TAGS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>")
 PIECES = (
-    "<think>\n\n</think>\n\n",
+    "<think>\n",
+    "\n</think>\n\n",
     "<tool_call>\n",
     '{"name": "',
     '", "arguments": {}}\n</tool_call>',
@@ -28,8 +29,12 @@ PIECES = (
 )
 """Pieces that recur in prompts, calls and results."""
 
-_WORDS = r",? \p{L}+ \p{N}(?=[,.])| ?[a-z0-9]*_[a-z0-9_]+| ?\p{L}+| ?\p{N}|\n| ?[^\s\p{L}\p{N}]|\s"
-"""Ratings, names with underscores, words, single digits, single marks, with the space before."""
+_WORDS = (
+    r"[,.] (?=\p{L}+ \p{N}(?:[,.]|$))|\p{L}+ \p{N}(?=[,.]|$)|(?:answer|Preference):"
+    r"| ?[a-z0-9]*_[a-z0-9_]+| ?\p{L}+| ?\p{N}{1,2}|\n| ?[^\s\p{L}\p{N}]|\s"
+)
+"""Ratings and what parts them; what answers and wishes begin with; names with underscores, words,
+pairs of digits, single marks, with the space before."""
 
 
 def build_tokenizer(
@@ -64,3 +69,9 @@ def build_tokenizer(
         pad_token="<|endoftext|>",
         clean_up_tokenization_spaces=False,
     )
+
+
+def entries(tokenizer: PreTrainedTokenizerFast) -> dict[int, str]:
+    """The text of every token of the trained vocabulary, control tokens left out, by id."""
+    ids = range(len(CONTROL), tokenizer.vocab_size)
+    return {token: str(tokenizer.decode([token])) for token in ids}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,6 +69,10 @@ def _check_reaches(path: Path, last_step: float, first_step: int) -> None:
         )
 
 
+MOST_INCREMENTS = 100
+"""W&B shows this many increments of a table; a longer run adds rows in fewer of its steps."""
+
+
 class Recorder:
     """Writes down every step of one run."""
 
@@ -92,7 +97,8 @@ class Recorder:
         self._journal.metrics.write(step, metrics)
         self._journal.trajectories.write(step, groups)
         self._tracker.log(step, metrics)
-        self._tracker.log_rows(step, trajectory_rows(groups, self._trajectories_per_step))
+        if step % math.ceil(self._max_steps / MOST_INCREMENTS) == 0:
+            self._tracker.log_rows(step, trajectory_rows(groups, self._trajectories_per_step))
         self._say(self._line(step, metrics))
 
     def _line(self, step: int, metrics: Mapping[str, float]) -> str:

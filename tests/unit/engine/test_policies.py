@@ -14,6 +14,7 @@ from toolorchestra.engine.policies import (
     pick_ablest,
     pick_cheapest,
     pick_random,
+    reason_for,
 )
 
 EPISODE = episode(tool("dear", 0.2, 1.0), tool("cheap", 0.1, 9.0), tool("quick", 0.1, 2.0))
@@ -75,25 +76,62 @@ def test_a_random_pick_takes_every_tool_alike():
         assert picks.count(offered.name) == pytest.approx(1000, abs=100)
 
 
-def test_random_format_is_blind_to_task_price_and_preference():
-    policy = RandomFormat(another=0.5, pair=0.3)
+RATED = (
+    replace(tool("maths", 0.2, 1.0), description="Solver. math 5, logic 2"),
+    replace(tool("generalist", 0.1, 9.0), description="Model. math 3, logic 4, aftermath 1"),
+    replace(tool("search", 0.1, 2.0), description="Search. lookup 5"),
+)
+MATH = replace(EPISODE, tools=RATED, task=replace(EPISODE.task, skill="math"))
+
+
+def thought(text):
+    return parse_message(text, finish_reason="stop").thinking
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "reason"),
+    [
+        ("maths", {}, "math 5"),
+        ("maths", {"maths": 1.0}, "asked"),
+        ("generalist", {"maths": 1.0}, "math 3"),
+        ("search", {"search": 1.0}, "asked"),
+        ("search", {}, "guess"),
+    ],
+)
+def test_a_reason_is_the_users_wish_or_the_rating_for_the_task(name, wanted, reason):
+    asked = replace(MATH, preference=replace(MATH.preference, tools=wanted))
+    (offered,) = (tool for tool in RATED if tool.name == name)
+    assert reason_for(asked, offered) == reason
+
+
+def test_random_format_chooses_blind_to_task_rating_price_and_preference():
+    policy = RandomFormat(another=0.5)
     other = replace(
-        EPISODE,
-        task=replace(EPISODE.task, question="Who?", skill="lookup"),
-        tools=tuple(replace(t, call_cost_usd=9.0, description="x") for t in EPISODE.tools),
+        MATH,
+        task=replace(MATH.task, question="Who?", skill="lookup"),
+        tools=tuple(replace(t, call_cost_usd=9.0, description="x") for t in RATED),
+        preference=replace(MATH.preference, tools={"search": 1.0}),
     )
-    turns = [turn(result("dear", content="answer: 4"))]
+    turns = [turn(result("maths", content="answer: 4"))]
     for seed in range(50):
         for past in ([], turns):
-            assert policy(EPISODE, past, Random(seed)) == policy(other, past, Random(seed))
+            ours, theirs = (policy(e, past, Random(seed)) for e in (MATH, other))
+            assert called(ours) == called(theirs)
 
 
-def test_random_format_shows_single_calls_pairs_and_every_answer_heard():
-    policy = RandomFormat(another=0.5, pair=0.3)
-    first = [called(policy(EPISODE, [], Random(seed))) for seed in range(400)]
-    assert {len(names) for names in first} == {1, 2}
-    assert {name for names in first for name in names} == {t.name for t in EPISODE.tools}
+def test_random_format_calls_every_tool_alike_and_gives_a_true_reason_for_each():
+    policy = RandomFormat(another=0.5)
+    texts = [policy(MATH, [], Random(seed)) for seed in range(600)]
+    names = [name for text in texts for name in called(text)]
+    for offered in RATED:
+        assert names.count(offered.name) == pytest.approx(200, abs=50)
+    true = {"maths": "math 5", "generalist": "math 3", "search": "guess"}
+    assert [thought(text) for text in texts] == [true[name] for name in names]
+
+
+def test_random_format_hands_on_every_answer_heard_or_calls_again():
+    policy = RandomFormat(another=0.5)
     heard = [turn(result("a", content="answer: 4"), result("b", content="answer: 5"))]
-    said = {policy(EPISODE, heard, Random(seed)) for seed in range(100)}
+    said = {policy(MATH, heard, Random(seed)) for seed in range(100)}
     assert {"answer: 4", "answer: 5"} < said
     assert any("<tool_call>" in text for text in said)

@@ -1,5 +1,6 @@
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -7,6 +8,7 @@ from toolorchestra.launch import run_dir
 from toolorchestra.launch.run_dir import (
     RUN_FILE,
     check_same_run,
+    claim,
     config_digest,
     describe_run,
     discard_if_empty,
@@ -50,12 +52,33 @@ def test_the_newest_unfinished_run_of_this_config_is_found(tmp_path):
     make_run(tmp_path / "m", started_at=2.0)
     make_run(tmp_path / "done", started_at=9.0, is_done=True)
     make_run(tmp_path / "other", started_at=9.0, digest="xyz")
-    assert find_unfinished(tmp_path, "abc") == wanted
-    assert find_unfinished(tmp_path, "nobody") is None
+    assert find_unfinished(tmp_path, "abc") == [wanted, tmp_path / "m", tmp_path / "z"]
+    assert find_unfinished(tmp_path, "nobody") == []
 
 
 def test_no_folder_holds_no_run(tmp_path):
-    assert find_unfinished(tmp_path / "none", "abc") is None
+    assert find_unfinished(tmp_path / "none", "abc") == []
+
+
+def test_a_run_has_one_process_at_a_time_and_is_free_again_when_that_dies(tmp_path):
+    path = make_run(tmp_path / "a")
+    script = (
+        "import sys; from pathlib import Path; from toolorchestra.launch.run_dir import claim\n"
+        "held = claim(Path(sys.argv[1])); print(held is not None, flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", script, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert other.stdout.readline() == "True\n"
+    assert claim(path) is None
+
+    other.kill()
+    other.communicate()
+    with claim(path) as held:
+        assert not held.closed
 
 
 @pytest.mark.parametrize("content", [b"", b'{"config_dig', b"[1]", b'"abc"', b"\xff\xfe"])
@@ -63,7 +86,7 @@ def test_a_damaged_record_is_no_run(tmp_path, content):
     wanted = make_run(tmp_path / "good")
     broken = make_run(tmp_path / "broken", started_at=5.0)
     (broken / RUN_FILE).write_bytes(content)
-    assert find_unfinished(tmp_path, "abc") == wanted
+    assert find_unfinished(tmp_path, "abc") == [wanted]
     with pytest.raises(ValueError, match=r"resume: .*broken holds no run"):
         check_same_run(broken, "abc")
 

@@ -6,17 +6,19 @@ from hypothesis import strategies as st
 from tests.unit.tool.catalogue import shipped_tools
 
 from toolorchestra.chat.render import Renderer, builtin_template
-from toolorchestra.engine.policies import call_text, final_text
+from toolorchestra.engine.policies import call_text, final_text, thought_text
 from toolorchestra.model.tokenizer import CONTROL, PIECES, TAGS, build_tokenizer
+from toolorchestra.toolset.offer import describe
 
 PREAMBLE = ("# Tools\n\nYou may call one or more functions.\n", "Solve the task with the tools.")
 
 
 @cache
 def tokenizer():
-    descriptions = [config.description for config in shipped_tools().values()]
+    descriptions = [describe(config, is_simulated=True) for config in shipped_tools().values()]
     texts = [*shipped_tools(), *descriptions, "What is the capital of France?", "answer: 144"]
-    return build_tokenizer(texts * 5, preamble=PREAMBLE, vocab_size=500)
+    texts += [f"{space}{number:02d}" for number in range(100) for space in ("", " ")]
+    return build_tokenizer(texts * 5, preamble=PREAMBLE, vocab_size=1500)
 
 
 def encode(text):
@@ -67,8 +69,24 @@ def test_any_text_comes_back_as_it_was(text):
     assert tokenizer().decode(encode(text)) == text
 
 
-def test_digits_stand_alone_so_that_numbers_are_copied_digit_by_digit():
-    assert len(encode("12345")) == 5
+@pytest.mark.parametrize("number", ["12345", " 12345", "07"])
+def test_numbers_are_copied_by_pairs_of_digits(number):
+    pairs = {"12345": ["12", "34", "5"], " 12345": [" 12", "34", "5"], "07": ["07"]}
+    assert [tokenizer().decode([token]) for token in encode(number)] == pairs[number]
+
+
+def test_a_rating_is_the_same_token_in_a_description_and_in_a_thought():
+    described = encode('"description": "Frontier reasoner. math 5, logic 4, code 5. 2 cents"')
+    for rating in ("math 5", "logic 4", "code 5"):
+        (token,) = encode(rating)
+        assert token in described
+        assert token in encode(thought_text(rating))
+
+
+def test_what_an_answer_begins_with_is_one_token_in_result_and_answer():
+    (token,) = encode("answer:")
+    untrusted = tokenizer().backend_tokenizer.encode("answer: 144", is_pretokenized=False).ids
+    assert untrusted[0] == encode(final_text("144"))[0] == token
 
 
 def test_an_answer_is_short():

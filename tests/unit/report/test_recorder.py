@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolorchestra.report.metrics import read_metrics
-from toolorchestra.report.recorder import Recorder, open_journal, trajectory_rows
+from toolorchestra.report.recorder import MOST_INCREMENTS, Recorder, open_journal, trajectory_rows
 from toolorchestra.report.trajectories import read_trajectories
 from toolorchestra.types import Group, Measures, Rollout, Score, ToolResult, Turn, Verdict
 
@@ -55,12 +55,12 @@ def make_group(make_episode):
     return make
 
 
-def recorder(folder, *, first_step=0, listener=None, say=lambda line: None):
+def recorder(folder, *, first_step=0, max_steps=8, listener=None, say=lambda line: None):
     return Recorder(
         open_journal(folder, first_step=first_step),
         listener or Listener(),
         first_step=first_step,
-        max_steps=8,
+        max_steps=max_steps,
         trajectories_per_step=1,
         say=say,
     )
@@ -80,6 +80,16 @@ def test_a_step_goes_to_csv_to_jsonl_to_the_tracker_and_to_the_terminal(tmp_path
     assert len(listener.rows) == 1  # trajectories_per_step
     assert lines[0].startswith("step 1/8  reward 0.500  accuracy 0.000  utility 0.300  1.50 cents")
     assert "trained on 6/16" in lines[0]
+
+
+@pytest.mark.parametrize(("max_steps", "num_rows"), [(8, 8), (100, 100), (101, 51), (250, 84)])
+def test_a_long_run_sends_no_more_increments_of_its_table_than_are_shown(
+    tmp_path, make_group, max_steps, num_rows
+):
+    listener = Listener()
+    writer = recorder(tmp_path, max_steps=max_steps, listener=listener)
+    record(writer, range(max_steps), make_group())
+    assert len(listener.rows) == num_rows <= MOST_INCREMENTS
 
 
 def test_a_trajectory_row_holds_the_talk_and_its_score(make_group):

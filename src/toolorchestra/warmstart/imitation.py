@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
 
 import torch
@@ -12,16 +11,7 @@ from transformers import PreTrainedModel
 
 from toolorchestra.trainer.batch import TrainingRow, make_micro_batch
 from toolorchestra.trainer.logprobs import score_tokens
-
-
-@dataclass(kw_only=True)
-class StageConfig:
-    """A stretch of supervised training."""
-
-    num_steps: int
-    learning_rate: float
-    """Peak of a linear rise and, over the second half, a linear fall."""
-    warmup_steps: int
+from toolorchestra.warmstart.config import ImitationConfig
 
 
 def imitation_losses(
@@ -36,20 +26,20 @@ def imitation_losses(
 def fit(
     model: PreTrainedModel,
     losses: Iterator[Tensor],
-    stage: StageConfig,
+    options: ImitationConfig,
     *,
     on_step: Callable[[int, float], None],
 ) -> None:
     """Minimises each step's loss; `on_step` hears of it."""
     optimizer = torch.optim.AdamW(
-        model.parameters(), lr=stage.learning_rate, betas=(0.9, 0.98), weight_decay=0.01
+        model.parameters(), lr=options.learning_rate, betas=(0.9, 0.98), weight_decay=0.01
     )
     model.train()
-    for step in range(stage.num_steps):
-        rise = min(1.0, (step + 1) / stage.warmup_steps)
-        fall = min(1.0, 2.0 * (1.0 - step / stage.num_steps))
+    for step in range(options.num_steps):
+        rise = min(1.0, (step + 1) / options.warmup_steps)
+        fall = min(1.0, 2.0 * (1.0 - step / options.num_steps))
         for group in optimizer.param_groups:
-            group["lr"] = stage.learning_rate * rise * fall
+            group["lr"] = options.learning_rate * rise * fall
         loss = next(losses)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

@@ -8,12 +8,9 @@ import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from toolorchestra.trainer.batch import TrainingRow
-from toolorchestra.trainer.imitation import (
-    StageConfig,
-    fit,
-    imitation_losses,
-)
 from toolorchestra.types import Row
+from toolorchestra.warmstart.config import ImitationConfig
+from toolorchestra.warmstart.imitation import fit, imitation_losses
 
 
 def tiny() -> Qwen3ForCausalLM:
@@ -56,7 +53,7 @@ def test_fitting_learns_to_say_what_was_demonstrated() -> None:
     fit(
         model,
         imitation_losses(model, groups, Random(0), num_groups=2),
-        StageConfig(num_steps=40, learning_rate=1e-2, warmup_steps=2),
+        ImitationConfig(num_steps=40, learning_rate=1e-2, warmup_steps=2),
         on_step=lambda step, loss: seen.append(loss),
     )
 
@@ -71,7 +68,7 @@ def test_the_rate_rises_to_its_peak_and_falls_over_the_second_half() -> None:
     fit(
         model,
         imitation_losses(model, groups, Random(0), num_groups=1),
-        StageConfig(num_steps=4, learning_rate=1e-3, warmup_steps=2),
+        ImitationConfig(num_steps=4, learning_rate=1e-3, warmup_steps=2),
         on_step=lambda step, loss: weights.append(model.model.norm.weight.detach().clone()),
     )
     moves = [float((b - a).abs().max()) for a, b in zip(weights, weights[1:], strict=False)]
