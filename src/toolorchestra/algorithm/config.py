@@ -56,7 +56,8 @@ class AlgorithmConfig:
     homogeneity_std: float = 0.1
     """A group whose rewards deviate less (population std) is dropped (paper: 0.1). 0: none is."""
     drop_malformed: bool = True
-    """Whether rollouts with a malformed or impossible call get no loss (paper: yes)."""
+    """Whether rollouts with a malformed or impossible call get no loss (paper: yes). If not, they
+    are trained on as failures, whatever they came to."""
     drop_invalid: bool = True
     """Whether rollouts without an answer get no loss (paper: yes)."""
 

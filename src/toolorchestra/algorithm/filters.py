@@ -30,6 +30,8 @@ class FilterDecision:
     is_invalid: tuple[bool, ...]
     is_kept: tuple[bool, ...]
     """Whether each rollout gets a loss."""
+    rewards: tuple[float, ...]
+    """What each is trained on: R, but what a failure earns for a malformed one that is kept."""
 
 
 def filter_group(
@@ -41,12 +43,21 @@ def filter_group(
         group: All scored rollouts of an episode.
         homogeneity_std: Groups whose population standard deviation of R is smaller are dropped
             whole; 0 drops none.
-        drop_malformed: Whether the format filter drops what it finds.
+        drop_malformed: Whether the format filter drops what it finds. If not, a rollout with a
+            fault of format counts as failed, even where it was mended and the task solved: nothing
+            else would oppose calls that cost nothing, as they never run.
         drop_invalid: Whether the invalid-output filter drops what it finds.
     """
     offered = frozenset(tool.name for tool in group.episode.tools)
-    is_homogeneous = is_group_homogeneous([s.reward for s in group.scores], homogeneity_std)
     is_malformed = tuple(has_format_fault(rollout, offered) for rollout in group.rollouts)
+    rewards = [score.reward for score in group.scores]
+    if not drop_malformed:
+        failure = min([0.0, *rewards])
+        rewards = [
+            failure if malformed else reward
+            for malformed, reward in zip(is_malformed, rewards, strict=True)
+        ]
+    is_homogeneous = is_group_homogeneous(rewards, homogeneity_std)
     is_invalid = tuple(not has_valid_output(rollout) for rollout in group.rollouts)
     is_kept = tuple(
         not (is_homogeneous or (drop_malformed and malformed) or (drop_invalid and invalid))
@@ -57,6 +68,7 @@ def filter_group(
         is_malformed=is_malformed,
         is_invalid=is_invalid,
         is_kept=is_kept,
+        rewards=tuple(rewards),
     )
 
 

@@ -93,7 +93,7 @@ class Collector:
         )
 
     def _rows(self, group: Group, decision: FilterDecision) -> list[TrainingRow]:
-        rewards_G = torch.tensor([score.reward for score in group.scores], dtype=torch.float64)
+        rewards_G = torch.tensor(decision.rewards, dtype=torch.float64)
         values = advantages(
             rewards_G, kind=self._algorithm.advantage, clip=self._algorithm.advantage_clip
         ).tolist()

@@ -81,6 +81,20 @@ def test_a_filter_that_is_switched_off_still_reports():
     assert decide((GOOD, 1.0), (INVALID, 0.0), drop_invalid=False).is_kept == (True, True)
 
 
+def test_a_malformed_rollout_that_is_kept_counts_as_failed_whatever_it_earned():
+    pair = ((GOOD, 1.5), (MALFORMED, 2.0))
+    assert decide(*pair, drop_malformed=False).rewards == (1.5, 0.0)
+    assert decide(*pair).rewards == (1.5, 2.0)  # dropped: it still tells how the group did
+    # by a rule whose failures earn less than 0
+    below = decide((GOOD, -0.5), (MALFORMED, 0.9), (GOOD, -0.4), drop_malformed=False)
+    assert below.rewards == (-0.5, -0.5, -0.4)
+
+
+def test_a_fault_of_format_tells_a_group_apart_where_it_counts_as_failed():
+    assert not decide((GOOD, 1.0), (MALFORMED, 1.0), drop_malformed=False).is_homogeneous
+    assert decide((GOOD, 1.0), (MALFORMED, 1.0)).is_homogeneous
+
+
 def test_a_call_that_was_turned_down_is_a_format_fault():
     refused = result("a", status="policy_error", metadata={"malformed": True})
     assert has_format_fault(rollout(turn(refused)), OFFERED)

@@ -81,7 +81,9 @@ def test_malformed_and_unanswered_rollouts_lose_their_rows_and_still_count():
     assert data.metrics["drops/num_malformed"] == 1
     assert data.metrics["drops/num_invalid"] == 1
     keep_all = AlgorithmConfig(drop_malformed=False, drop_invalid=False)
-    assert len(collect([attempt(0), faulty, silent, attempt(3, "5")], algorithm=keep_all).rows) == 4
+    kept = collect([attempt(0), faulty, silent, attempt(3, "5")], algorithm=keep_all)
+    # The faulty one solved the task too, but failed: rewards 1, 0, 0, 0; mean 1/4, std sqrt(3)/4.
+    assert [item.advantage for item in kept.rows] == pytest.approx([3**0.5, *[-(3**-0.5)] * 3])
 
 
 def test_void_and_undecided_rollouts_neither_train_nor_count():
