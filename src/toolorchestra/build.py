@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
+import psutil
+import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from toolorchestra.benchmark.contest import Arena
@@ -14,7 +18,12 @@ from toolorchestra.config import Config
 from toolorchestra.dataset.episode import EpisodeSampler
 from toolorchestra.dataset.source import TaskSource
 from toolorchestra.dataset.split import Split
+from toolorchestra.engine.base import PolicyEngine
 from toolorchestra.engine.transformers_engine import TransformersEngine
+from toolorchestra.engine.vllm_engine import VllmEngine
+from toolorchestra.engine.vllm_launch import GIB, check_machine, start_worker
+from toolorchestra.engine.vllm_worker import VllmWorker
+from toolorchestra.engine.weights import WeightFolders
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.rollout.loop import Speaker
@@ -23,6 +32,12 @@ from toolorchestra.tool.registry import build_tool
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.offer import shown_as
 from toolorchestra.worlds import worlds_of
+
+MAX_LOGPROB_GAPS = {"float32": 1e-3, "bfloat16": 0.1}
+"""Mean difference between an engine's and the trainer's log-probabilities, by precision: three
+orders of magnitude above what rounding was seen to make."""
+PROBE = "Which tool is worth its price? Call it, read what it says, and answer the question: 2 + 2."
+"""Text whose log-probabilities tell whether a worker has the trainer's weights."""
 
 
 def build_tools(config: Config) -> dict[str, Tool]:
@@ -60,8 +75,17 @@ def build_speaker(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Sp
     )
 
 
-def build_engine(config: Config, model: PreTrainedModel, *, end_id: int) -> TransformersEngine:
-    """The engine that samples from `model`."""
+def build_engine(
+    config: Config, model: PreTrainedModel, speaker: Speaker, run_dir: Path
+) -> PolicyEngine:
+    """The engine that samples from the policy.
+
+    Raises:
+        ValueError: The machine has not what the engine needs.
+    """
+    end_id = speaker.renderer.end_of_turn_id
+    if config.rollout.engine == "vllm":
+        return build_vllm_engine(config, speaker, run_dir, end_id=end_id)
     return TransformersEngine(
         model,
         end_id=end_id,
@@ -69,6 +93,47 @@ def build_engine(config: Config, model: PreTrainedModel, *, end_id: int) -> Tran
         max_length=config.model.max_context,
         batch_wait_s=config.rollout.batch_wait_s,
         prefill_tokens=config.rollout.prefill_tokens,
+    )
+
+
+def build_vllm_engine(
+    config: Config, speaker: Speaker, run_dir: Path, *, end_id: int
+) -> VllmEngine:
+    """Workers that start with the first weights they are given, or servers at the given URLs."""
+    options = config.rollout.vllm
+    gap = options.max_logprob_gap or MAX_LOGPROB_GAPS[config.model.dtype]
+    worker = partial(VllmWorker, config=options, max_logprob_gap=gap)
+    worker = partial(worker, min_context=config.model.max_context)
+    if options.urls:
+        workers = [worker(url, start=None, url=url) for url in options.urls]
+    else:
+        machine = check_machine(
+            options,
+            num_gpus=torch.cuda.device_count(),
+            free_memory_gib=psutil.virtual_memory().available / GIB,
+        )
+        per_worker = -(-config.rollout.max_concurrent // options.num_workers)
+        start = partial(
+            start_worker,
+            options,
+            machine,
+            dtype=config.model.dtype,
+            max_context=config.model.max_context,
+            max_num_seqs=per_worker,
+        )
+        workers = [
+            worker(
+                f"worker {index}",
+                start=partial(start, index=index, log=run_dir / "vllm" / f"worker_{index}.log"),
+            )
+            for index in range(options.num_workers)
+        ]
+    weights_dir = Path(options.weights_dir) if options.weights_dir else run_dir
+    return VllmEngine(
+        workers,
+        end_id=end_id,
+        folders=WeightFolders(weights_dir / "weights"),
+        probe_ids=speaker.tokenizer.encode(PROBE, add_special_tokens=False),
     )
 
 

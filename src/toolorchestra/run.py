@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 import torch
 from hydra.core.hydra_config import HydraConfig
@@ -19,6 +19,7 @@ from hydra.utils import instantiate
 from lightning import Trainer, seed_everything
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
+from transformers import PreTrainedModel
 from transformers.utils.logging import disable_progress_bar
 
 from toolorchestra.benchmark.contest import Arena, hold_contest, oracle_frontier
@@ -37,28 +38,18 @@ from toolorchestra.engine.base import Engine
 from toolorchestra.engine.scripted import ScriptedEngine
 from toolorchestra.launch.plainly import keeping_traceback
 from toolorchestra.launch.quiet import quieten_libraries
-from toolorchestra.launch.run_dir import (
-    CONFIG_FILE,
-    RUN_FILE,
-    check_same_run,
-    claim,
-    config_digest,
-    describe_run,
-    discard_if_empty,
-    find_unfinished,
-    make_run_dir,
-)
+from toolorchestra.launch.run_dir import discard_if_empty, open_run_dir
 from toolorchestra.model.policy import load_policy
 from toolorchestra.report.closing import RESULTS_FILE, write_pictures, write_summary, write_tables
 from toolorchestra.report.evaluation import START, TRAINED, Evaluation
-from toolorchestra.report.files import replace_text
 from toolorchestra.report.recorder import Recorder, open_journal
 from toolorchestra.report.tracking import Tracker
 from toolorchestra.rollout.group import Played
 from toolorchestra.rollout.player import Stage
+from toolorchestra.rollout.pool import Pool
 from toolorchestra.trainer.callback import SaveCheckpoints
 from toolorchestra.trainer.checkpoint import Checkpoints, check_readable, next_step_of
-from toolorchestra.trainer.collect import Collector, StepData
+from toolorchestra.trainer.collect import Collector, ScoredGroup, Scorer, StepData
 from toolorchestra.trainer.module import OrchestratorModule
 from toolorchestra.types import Episode
 from toolorchestra.worlds import check_worlds
@@ -83,7 +74,12 @@ def train(config: DictConfig) -> Path:
     try:
         options = cast(Config, OmegaConf.to_object(config))
         notes = check_worlds(options)
-        run_dir, claimed = _open_run_dir(options, resolved)
+        run_dir, claimed = open_run_dir(
+            Path(options.output_dir),
+            resolved,
+            resume=options.resume,
+            config_text=OmegaConf.to_yaml(OmegaConf.create(resolved)),
+        )
     except ValueError:
         discard_if_empty(Path(resolved["output_dir"]))
         raise
@@ -99,36 +95,6 @@ def train(config: DictConfig) -> Path:
             run.fit()
             run.finish()
     return run_dir
-
-
-def _open_run_dir(options: Config, resolved: dict[str, Any]) -> tuple[Path, BinaryIO]:
-    """The folder to write to, claimed: a new one, or that of the run to resume."""
-    digest = config_digest(resolved)
-    new = Path(options.output_dir)
-    if options.resume is None:
-        old = []
-    elif options.resume == "auto":
-        old = find_unfinished(Path(options.output_root), digest)
-    else:
-        old = [check_same_run(Path(options.resume), digest)]
-    for path in old:
-        if claimed := claim(path):
-            log.info("resuming %s", path)
-            discard_if_empty(new)
-            return path, claimed
-        if options.resume != "auto":
-            raise ValueError(f"resume: another process is still at work in {path}; wait or stop it")
-    if (new / RUN_FILE).exists():
-        raise ValueError(
-            f"output_dir: {new} holds a run already; use another folder, or resume={new} to go on "
-            "with that run"
-        )
-    make_run_dir(new)
-    replace_text(new / CONFIG_FILE, OmegaConf.to_yaml(OmegaConf.create(resolved)))
-    replace_text(new / RUN_FILE, json.dumps(describe_run(digest), indent=1) + "\n")
-    claimed = claim(new)
-    assert claimed, "nobody else knows of a folder just made"
-    return new, claimed
 
 
 class _Run:
@@ -148,10 +114,10 @@ class _Run:
         self._tasks = make_source(options.dataset, seed=options.seed)
         self._model, tokenizer = load_policy(options.model)
         self._speaker = build_speaker(options.model, tokenizer)
-        self._end_id = self._speaker.renderer.end_of_turn_id
-        self._engine = build_engine(options, self._model, end_id=self._end_id)
+        self._engine = build_engine(options, self._model, self._speaker, run_dir)
         with ExitStack() as stack:
             self._stage = stack.enter_context(closing(self._build_stage()))
+            stack.callback(lambda: self._stage.run(self._engine.close()))
             self._tracker = _start_tracker(options, resolved, run_dir)
             stack.push(self._finish_tracker)
             self._closing = stack.pop_all()
@@ -191,18 +157,19 @@ class _Run:
     def fit(self) -> None:
         """Trains up to the last step."""
         options = self._options
+        if options.trainer.max_steps == 0:
+            return
+        pool = self._build_pool()
         module = OrchestratorModule(
             self._model,
-            collect=self._collector().collect,
-            on_updated=self._on_updated,
+            source=Collector(pool, run=self._stage.run),
+            on_updated=self._load,
             on_step=self._on_step,
             trainer_config=options.trainer,
             algorithm=options.algorithm,
             max_sampled_tokens=options.model.max_context,
             reference=load_policy(options.model)[0] if options.algorithm.kl != "none" else None,
         )
-        if options.trainer.max_steps == 0:
-            return
         module.train()
         saving = SaveCheckpoints(
             self._checkpoints,
@@ -219,7 +186,10 @@ class _Run:
             enable_model_summary=False,
             callbacks=[saving, *map(instantiate, options.callbacks.values())],
         )
-        trainer.fit(module, ckpt_path=self._resume_from, weights_only=True)
+        try:
+            trainer.fit(module, ckpt_path=self._resume_from, weights_only=True)
+        finally:
+            self._stage.run(pool.close())
 
     def finish(self) -> None:
         """Evaluates, writes tables and pictures, and marks the run as done."""
@@ -243,23 +213,23 @@ class _Run:
         shown = self._run_dir / RESULTS_FILE if evaluation is not None else self._run_dir
         log.info("done in %d s: %s", seconds, shown)
 
-    def _collector(self) -> Collector:
+    def _build_pool(self) -> Pool[ScoredGroup]:
         options = self._options
-        group_size = options.algorithm.group_size
-        return Collector(
+        return Pool(
             sample_episode=build_sampler(
                 options, options.toolset, options.pricing, self._tasks, "train"
             ),
-            play=lambda episodes: self._stage.play(
-                self._engine, episodes, group_size=group_size, is_greedy=False
+            play=lambda episode: self._stage.play_group(
+                self._engine, episode, group_size=options.algorithm.group_size, is_greedy=False
             ),
-            reward=options.reward,
-            algorithm=options.algorithm,
-            episodes_per_step=options.trainer.episodes_per_step,
+            settle=Scorer(reward=options.reward, algorithm=options.algorithm),
+            groups_per_step=options.trainer.episodes_per_step,
+            max_staleness=options.rollout.max_staleness,
+            max_replacements=options.rollout.max_replacements,
         )
 
-    def _on_updated(self, version: int) -> None:
-        self._engine.version = version
+    def _load(self, version: int) -> Mapping[str, float]:
+        return self._stage.run(self._engine.load(self._model, version))
 
     def _on_step(self, step: int, data: StepData, metrics: dict[str, float]) -> None:
         self._recorder.record(step, data.groups, metrics)
@@ -268,15 +238,23 @@ class _Run:
         start, _ = load_policy(self._options.model)
         results = hold_contest(
             arenas,
-            {START: build_engine(self._options, start, end_id=self._end_id), TRAINED: self._engine},
+            {
+                START: partial(self._sample, start, 0),
+                TRAINED: partial(self._sample, self._model, 1),
+            },
             play=self._play_once,
             scripted=lambda policy: ScriptedEngine(
-                policy, self._speaker.tokenizer, end_id=self._end_id
+                policy, self._speaker.tokenizer, end_id=self._speaker.renderer.end_of_turn_id
             ),
             tell=log.info,
         )
         is_simulated = any(arena.world.is_simulated for arena in arenas)
         return Evaluation(results=tuple(results), is_simulated=is_simulated)
+
+    def _sample(self, model: PreTrainedModel, version: int) -> Engine:
+        """The engine, sampling from other weights than before; `version` tells them apart."""
+        self._stage.run(self._engine.load(model, version))
+        return self._engine
 
     def _play_once(self, engine: Engine, episodes: Sequence[Episode]) -> list[Played]:
         return self._stage.play(engine, episodes, group_size=1, is_greedy=True)

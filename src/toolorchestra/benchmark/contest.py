@@ -34,7 +34,7 @@ class Arena:
 
 def hold_contest(
     arenas: Sequence[Arena],
-    models: Mapping[str, Engine],
+    models: Mapping[str, Callable[[], Engine]],
     *,
     play: Play,
     scripted: Callable[[ScriptedPolicy], Engine],
@@ -44,17 +44,19 @@ def hold_contest(
 
     Args:
         arenas: Where to play.
-        models: Engines of model policies, by the name under which results list them.
+        models: What readies the engine of a model policy, by the name under which results list it.
+            One engine may serve several, one after the other.
         play: Plays episodes with an engine.
         scripted: Makes the engine that plays a scripted policy.
         tell: Hears what is being played.
     """
     results = []
     for arena in arenas:
-        engines = dict(models) | {n: scripted(p) for n, p in baselines(arena.world).items()}
-        for policy, engine in engines.items():
+        players = dict(models)
+        players |= {name: partial(scripted, p) for name, p in baselines(arena.world).items()}
+        for policy, ready in players.items():
             tell(f"evaluating {policy} in the {arena.name} world")
-            once = partial(play, engine)
+            once = partial(play, ready())
             results += evaluate_policy(policy, arena.name, arena.episodes, once)
         results += oracle_bound(arena.world, arena.name, arena.episodes)
     return results

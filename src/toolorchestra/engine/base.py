@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from transformers import PreTrainedModel
+
 from toolorchestra.types import Episode, FinishReason, Turn
+
+
+class EngineFault(Exception):
+    """The engine failed a rollout, which is then void and played anew: the policy is not to blame.
+
+    An engine that cannot go on raises something else, which ends the run.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +47,7 @@ class Completion:
     logprobs: tuple[float, ...]
     finish_reason: FinishReason
     version: int
+    """Of the oldest weights that sampled any of it."""
 
 
 class Engine(Protocol):
@@ -54,4 +64,20 @@ class Engine(Protocol):
 
     async def generate(self, request: Request) -> Completion:
         """Samples one message."""
+        ...
+
+
+class PolicyEngine(Engine, Protocol):
+    """Samples from the weights of the policy, as it last took them."""
+
+    async def load(self, model: PreTrainedModel, version: int) -> Mapping[str, float]:
+        """Samples from `model`'s weights, as they are now, from the next message on.
+
+        Returns:
+            What is worth logging of it.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Ends all that the engine started."""
         ...

@@ -89,7 +89,7 @@ class Decoder:
                 "rollout.engine=transformers; use a model with full attention in every layer"
             )
         heads = config.num_attention_heads
-        self._model, self._end_id, self._max_length = model, end_id, max_length
+        self.model, self._end_id, self._max_length = model, end_id, max_length
         self._prefill_tokens = prefill_tokens
         self._cache = SlotCache(
             num_layers=config.num_hidden_layers,
@@ -111,7 +111,7 @@ class Decoder:
             rows: With nothing sampled yet; their prompts and messages fit into a slot.
             version: The version of the model's weights.
         """
-        torch.nn.Module.eval(self._model)
+        torch.nn.Module.eval(self.model)
         for row in rows:
             row.session.keep(row.request.prompt_ids, version)
         logits_BV = self._prefill(rows)
@@ -180,7 +180,7 @@ class Decoder:
 
     def _forward(self, rows: list[Row], new: list[list[int]]) -> Tensor:
         """Runs the newest tokens of some rows, up to their position; logits after it [B, V]."""
-        device = self._model.device
+        device = self.model.device
         lengths = torch.tensor([len(tokens) for tokens in new], device=device)
         width = max(map(len, new))
         ids_BT = torch.tensor([t + [0] * (width - len(t)) for t in new], device=device)
@@ -192,7 +192,7 @@ class Decoder:
         mask = torch.arange(visible, device=device) <= positions_BT[:, None, :, None]
         slots = torch.tensor([row.session.slot for row in rows], device=device)
         self._cache.aim(slots, positions_BT, visible)
-        hidden = self._model.model(
+        hidden = self.model.model(
             input_ids=ids_BT,
             attention_mask=mask,
             position_ids=positions_BT,
@@ -200,5 +200,5 @@ class Decoder:
             use_cache=True,
         ).last_hidden_state
         last = hidden[torch.arange(len(new), device=device), lengths - 1]
-        logits: Tensor = self._model.lm_head(last)
+        logits: Tensor = self.model.lm_head(last)
         return logits

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -26,10 +26,7 @@ class _Waiter:
 
 
 class TransformersEngine:
-    """Samples from `model`, whose weights the trainer changes in place between waves.
-
-    Whoever changes them sets `version`: what was computed with other weights is then forgotten.
-    """
+    """Samples from a model whose weights the trainer changes in place, between waves."""
 
     def __init__(
         self,
@@ -71,6 +68,15 @@ class TransformersEngine:
     def num_sampled(self) -> int:
         """Tokens sampled so far."""
         return self._decoder.num_sampled
+
+    async def load(self, model: PreTrainedModel, version: int) -> Mapping[str, float]:
+        """Samples from `model` on; what other weights computed is forgotten."""
+        self._decoder.model = model
+        self.version = version
+        return {}
+
+    async def close(self) -> None:
+        """Has nothing to end."""
 
     @asynccontextmanager
     async def rollout(self, session: str) -> AsyncIterator[None]:

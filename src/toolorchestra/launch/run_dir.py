@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import logging
 import os
 import platform
 import shlex
@@ -22,6 +23,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from toolorchestra.report.comparison import SUMMARY
+from toolorchestra.report.files import replace_text
+
+log = logging.getLogger(__name__)
 
 PLACE_KEYS = ("output_root", "output_dir", "resume")
 """Keys that say where a run writes, not what it does."""
@@ -34,6 +38,63 @@ def config_digest(config: dict[str, Any]) -> str:
     asked = {key: value for key, value in config.items() if key not in PLACE_KEYS}
     text = json.dumps(asked, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def open_run_dir(
+    new: Path, config: dict[str, Any], *, resume: str | None, config_text: str
+) -> tuple[Path, BinaryIO]:
+    """The folder to write to, claimed: a new one, or that of the run to resume.
+
+    Args:
+        new: Where a run that resumes nothing writes.
+        config: All options, resolved.
+        resume: None, "auto", or a run's folder.
+        config_text: The options as they are written to the new folder.
+
+    Raises:
+        ValueError: `new` holds a run or cannot be written to, or there is no such run to resume,
+            or another process is at it.
+    """
+    digest = config_digest(config)
+    if resume is None:
+        old = []
+    elif resume == "auto":
+        old = find_unfinished(Path(config["output_root"]), digest)
+    else:
+        old = [check_same_run(Path(resume), digest)]
+    for path in old:
+        if claimed := claim(path):
+            log.info("resuming %s", path)
+            discard_if_empty(new)
+            return path, claimed
+        if resume != "auto":
+            raise ValueError(f"resume: another process is still at work in {path}; wait or stop it")
+    make_run_dir(new)
+    claimed = claim_new(new, json.dumps(describe_run(digest), indent=1) + "\n")
+    replace_text(new / CONFIG_FILE, config_text)
+    return new, claimed
+
+
+def claim_new(path: Path, record: str) -> BinaryIO:
+    """Writes a new run's record and takes its folder, unless somebody was here first.
+
+    Raises:
+        ValueError: another run has this folder, finished or not.
+    """
+    aside = path / f".{RUN_FILE}.{os.getpid()}"
+    replace_text(aside, record)
+    try:
+        os.link(aside, path / RUN_FILE)  # fails where one exists, however short ago it came
+        if claimed := claim(path):
+            return claimed
+    except FileExistsError:
+        pass
+    finally:
+        aside.unlink()
+    raise ValueError(
+        f"output_dir: {path} holds a run already; use another folder, or resume={path} to go on "
+        "with that run"
+    )
 
 
 def find_unfinished(root: Path, digest: str) -> list[Path]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-ENGINES = ("transformers",)
+from toolorchestra.engine.config import VllmConfig
+
+ENGINES = ("transformers", "vllm")
 
 
 def _require(condition: bool, key: str, value: object, allowed: str) -> None:
@@ -18,7 +20,9 @@ class RolloutConfig:
 
     name: str = "transformers"
     engine: str = "transformers"
-    """What samples the policy: "transformers", a model in this process."""
+    """What samples the policy: "transformers", a model in this process; "vllm", servers."""
+    vllm: VllmConfig = field(default_factory=VllmConfig)
+    """The servers, with engine=vllm."""
     max_turns: int = 50
     """Turns an episode may take (paper: 50)."""
     temperature: float = 1.0
@@ -29,6 +33,12 @@ class RolloutConfig:
     """Must be 0 (off), for the same reason."""
     max_concurrent: int = 128
     """Rollouts in flight at once, and the engine's slots."""
+    max_staleness: int = 0
+    """Updates that the weights may be ahead of those that began a group. 0: sampling and training
+    take turns; 1: the next step is sampled while this one is trained. Needs engine=vllm."""
+    max_replacements: int = 0
+    """Groups that are played in a step in place of ones that the filters dropped. Beyond them, or
+    with 0, a step trains on fewer groups."""
     batch_wait_s: float = 60.0
     """Longest that waiting rollouts are held for others that are in a tool."""
     prefill_tokens: int = 16384
@@ -46,7 +56,11 @@ class RolloutConfig:
             _require(getattr(self, key) >= 1, key, getattr(self, key), "a whole number from 1")
         for key in ("batch_wait_s", "tool_timeout_s", "rollout_timeout_s"):
             _require(getattr(self, key) > 0, key, getattr(self, key), "seconds above 0")
-        _require(self.max_redispatch >= 0, "max_redispatch", self.max_redispatch, "0 or more")
+        for key in ("max_redispatch", "max_staleness", "max_replacements"):
+            _require(getattr(self, key) >= 0, key, getattr(self, key), "a whole number from 0")
+        if self.engine == "transformers":
+            inside = "0 with rollout.engine=transformers, whose weights are the trainer's own"
+            _require(self.max_staleness == 0, "max_staleness", self.max_staleness, inside)
         support = "1: the update scores tokens under the whole distribution"
         _require(self.top_p == 1, "top_p", self.top_p, support)
         _require(self.top_k == 0, "top_k", self.top_k, support.replace("1:", "0 (off):"))

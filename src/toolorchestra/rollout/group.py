@@ -1,15 +1,18 @@
-"""Groups of rollouts in flight at once; void ones are tried again, and counted either way."""
+"""One group: an episode played many times at once; void attempts are tried again, and counted."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from toolorchestra.types import Episode, Rollout
 
 PlayOnce = Callable[[Episode, int], Awaitable[Rollout]]
 """Plays an episode once, given the sample's number."""
+OnDone = Callable[[Rollout], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,23 +25,22 @@ class Played:
     """Attempts that an infrastructure fault ended, replaced ones included."""
 
 
-async def play_groups(
-    episodes: Sequence[Episode],
+async def play_group(
+    episode: Episode,
     *,
     play: PlayOnce,
     group_size: int,
-    max_concurrent: int,
+    gate: asyncio.Semaphore,
     max_redispatch: int,
-    on_done: Callable[[Rollout], None] = lambda rollout: None,
-) -> list[Played]:
-    """Plays every episode `group_size` times, at most `max_concurrent` rollouts at once.
+    on_done: OnDone = lambda rollout: None,
+) -> Played:
+    """Plays an episode `group_size` times, each attempt when `gate` lets it in.
 
     `on_done` hears of each rollout as it ends, for progress displays. If one rollout raises, which
     only a programming error or a lost engine can cause, the others are cancelled.
     """
-    gate = asyncio.Semaphore(max_concurrent)
 
-    async def attempt(episode: Episode, sample: int) -> tuple[Rollout, int]:
+    async def attempt(sample: int) -> tuple[Rollout, int]:
         num_void = 0
         while True:
             async with gate:
@@ -49,23 +51,23 @@ async def play_groups(
                 on_done(rollout)
                 return rollout, num_void
 
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            pending = [
-                [tasks.create_task(attempt(episode, sample)) for sample in range(group_size)]
-                for episode in episodes
-            ]
-    except ExceptionGroup as faults:
-        raise faults.exceptions[0] from None
-    return [
-        _played(episode, [task.result() for task in group])
-        for episode, group in zip(episodes, pending, strict=True)
-    ]
-
-
-def _played(episode: Episode, ended: Sequence[tuple[Rollout, int]]) -> Played:
+    ended = await all_or_none([attempt(sample) for sample in range(group_size)])
     return Played(
         episode=episode,
         rollouts=tuple(rollout for rollout, _ in ended),
         num_void=sum(num_void for _, num_void in ended),
     )
+
+
+async def all_or_none(pending: Sequence[Awaitable[T]]) -> list[T]:
+    """Awaits all at once; the first that raises cancels the others, and is raised as itself."""
+
+    async def run(item: Awaitable[T]) -> T:
+        return await item
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(run(item)) for item in pending]
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from None
+    return [task.result() for task in tasks]

@@ -18,7 +18,7 @@ from toolorchestra.chat.messages import answer_of, episode_messages, tool_schema
 from toolorchestra.chat.parse import ParsedMessage, parse_message
 from toolorchestra.chat.render import Renderer
 from toolorchestra.chat.rows import RowBuilder
-from toolorchestra.engine.base import Completion, Engine, Request
+from toolorchestra.engine.base import Completion, Engine, EngineFault, Request
 from toolorchestra.pricing.cost import cost_usd
 from toolorchestra.reward.measures import is_executed
 from toolorchestra.rollout.execute import execute
@@ -89,6 +89,8 @@ async def run_rollout(
         if not deadline.expired():
             raise
         status, play.fault = "void", f"not done within {limits.rollout_timeout_s:g} s"
+    except EngineFault as error:
+        status, play.fault = "void", f"engine: {error}"
     finally:
         await asyncio.gather(*(tools[t.name].close_session(play.session) for t in episode.tools))
     return Rollout(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from toolorchestra.engine.base import Engine
+from toolorchestra.rollout.background import Background
 from toolorchestra.rollout.config import RolloutConfig
-from toolorchestra.rollout.group import Played, play_groups
+from toolorchestra.rollout.group import OnDone, Played, all_or_none, play_group
 from toolorchestra.rollout.loop import Limits, Speaker, run_rollout
 from toolorchestra.tool.base import Tool
 from toolorchestra.types import Episode, Rollout
 
-OnDone = Callable[[Rollout], None]
+T = TypeVar("T")
 
 
 class Stage:
@@ -31,7 +33,8 @@ class Stage:
         max_new_tokens: int,
         max_context: int,
     ) -> None:
-        self._runner = asyncio.Runner()
+        self._background = Background()
+        self._gate = asyncio.Semaphore(config.max_concurrent)
         self._tools, self._speaker, self._config = tools, speaker, config
         self._limits = Limits(
             max_turns=config.max_turns,
@@ -41,6 +44,10 @@ class Stage:
             tool_timeout_s=config.tool_timeout_s,
             rollout_timeout_s=config.rollout_timeout_s,
         )
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Waits for a coroutine on the stage's event loop."""
+        return self._background.run(coroutine)
 
     def play(
         self,
@@ -52,11 +59,35 @@ class Stage:
         on_done: OnDone = lambda rollout: None,
     ) -> list[Played]:
         """Plays every episode `group_size` times, and waits for all of them."""
+        return self.run(
+            all_or_none(
+                [
+                    self.play_group(
+                        engine, item, group_size=group_size, is_greedy=is_greedy, on_done=on_done
+                    )
+                    for item in episodes
+                ]
+            )
+        )
+
+    async def play_group(
+        self,
+        engine: Engine,
+        episode: Episode,
+        *,
+        group_size: int,
+        is_greedy: bool,
+        on_done: OnDone = lambda rollout: None,
+    ) -> Played:
+        """Plays one episode `group_size` times; to be awaited on the stage's event loop.
+
+        At most `rollout.max_concurrent` rollouts of all groups are in flight at once.
+        """
         limits = replace(self._limits, temperature=0.0) if is_greedy else self._limits
 
-        async def once(episode: Episode, sample: int) -> Rollout:
+        async def once(item: Episode, sample: int) -> Rollout:
             return await run_rollout(
-                episode,
+                item,
                 sample,
                 engine=engine,
                 speaker=self._speaker,
@@ -64,23 +95,21 @@ class Stage:
                 limits=limits,
             )
 
-        return self._runner.run(
-            play_groups(
-                episodes,
-                play=once,
-                group_size=group_size,
-                max_concurrent=self._config.max_concurrent,
-                max_redispatch=self._config.max_redispatch,
-                on_done=on_done,
-            )
+        return await play_group(
+            episode,
+            play=once,
+            group_size=group_size,
+            gate=self._gate,
+            max_redispatch=self._config.max_redispatch,
+            on_done=on_done,
         )
 
     def close(self) -> None:
         """Ends the tools' processes and the event loop."""
         try:
-            self._runner.run(self._close_tools())
+            self.run(self._close_tools())
         finally:
-            self._runner.close()
+            self._background.close()
 
     async def _close_tools(self) -> None:
         await asyncio.gather(*(tool.close() for tool in self._tools.values()))

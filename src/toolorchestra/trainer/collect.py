@@ -1,10 +1,11 @@
-"""One step's data: episodes, rollouts, rewards, filters, advantages, training rows."""
+"""One step's data: rewards, filters, advantages, training rows of the groups that were played."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import torch
 
@@ -16,11 +17,20 @@ from toolorchestra.reward.group import score_group
 from toolorchestra.reward.outcome import judge_answer
 from toolorchestra.reward.weights import weigh
 from toolorchestra.rollout.group import Played
+from toolorchestra.rollout.pool import Batch, Pool, PoolState
 from toolorchestra.trainer.batch import TrainingRow
 from toolorchestra.trainer.metrics import group_metrics
 from toolorchestra.types import Episode, Group, Preference
 
-PlayEpisodes = Callable[[Sequence[Episode]], list[Played]]
+T = TypeVar("T")
+
+
+class RunThere(Protocol):
+    """Runs a coroutine elsewhere and waits for it."""
+
+    def __call__(self, coroutine: Coroutine[Any, Any, T], /) -> T:
+        """Returns what the coroutine does."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,49 +40,46 @@ class StepData:
     rows: tuple[TrainingRow, ...]
     """Of rollouts that no filter dropped, those of one group side by side."""
     groups: tuple[Group, ...]
+    """All that were scored, dropped ones included."""
     metrics: dict[str, float]
 
 
-class Collector:
-    """Collects step after step; a step's episodes depend on its number alone."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoredGroup:
+    """A played group with its rewards, what the filters found, and the rows to train on."""
 
-    def __init__(
-        self,
-        *,
-        sample_episode: Callable[[int], Episode],
-        play: PlayEpisodes,
-        reward: RewardConfig,
-        algorithm: AlgorithmConfig,
-        episodes_per_step: int,
-    ) -> None:
-        self._sample_episode, self._play = sample_episode, play
+    group: Group
+    decision: FilterDecision
+    rows: tuple[TrainingRow, ...]
+    num_void: int
+    num_unscored: int
+    score_s: float
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether anything of it is trained on."""
+        return bool(self.rows)
+
+
+class Scorer:
+    """Turns played groups into training rows."""
+
+    def __init__(self, *, reward: RewardConfig, algorithm: AlgorithmConfig) -> None:
         self._reward, self._algorithm = reward, algorithm
-        self._episodes_per_step = episodes_per_step
 
-    def collect(self, step: int) -> StepData:
-        """Plays and scores the groups of one step."""
+    def __call__(self, played: Played) -> ScoredGroup:
+        """Scores one group, filters it, and gives each kept rollout its advantage."""
         start_s = time.perf_counter()
-        first = step * self._episodes_per_step
-        episodes = [self._sample_episode(first + i) for i in range(self._episodes_per_step)]
-        played = self._play(episodes)
-        played_s = time.perf_counter()
-        groups = tuple(self._score(item) for item in played)
-        decisions = [self._filter(group) for group in groups]
-        rows = tuple(
-            row
-            for group, decision in zip(groups, decisions, strict=True)
-            for row in self._rows(group, decision)
+        group = self._score(played)
+        decision = self._filter(group)
+        return ScoredGroup(
+            group=group,
+            decision=decision,
+            rows=tuple(self._rows(group, decision)),
+            num_void=played.num_void,
+            num_unscored=len(played.rollouts) - len(group.rollouts),
+            score_s=time.perf_counter() - start_s,
         )
-        num_rollouts = sum(len(item.rollouts) for item in played)
-        num_scored = sum(len(group.rollouts) for group in groups)
-        metrics = group_metrics(groups) | {
-            f"drops/{name}": float(count) for name, count in count_drops(decisions).items()
-        }
-        metrics["drops/num_void"] = float(sum(item.num_void for item in played))
-        metrics["drops/num_unscored"] = float(num_rollouts - num_scored)
-        metrics["time/rollout_s"] = played_s - start_s
-        metrics["time/score_s"] = time.perf_counter() - played_s
-        return StepData(rows=rows, groups=groups, metrics=metrics)
 
     def _score(self, played: Played) -> Group:
         verdicts = [judge_answer(played.episode.task, item.answer) for item in played.rollouts]
@@ -106,6 +113,68 @@ class Collector:
             for row in rollout.rows
             if any(row.loss_mask[1:])
         ]
+
+
+class Collector:
+    """Hands the trainer step after step, out of the pool that plays them."""
+
+    def __init__(self, pool: Pool[ScoredGroup], *, run: RunThere) -> None:
+        """Takes the pool, and what runs a coroutine on the pool's event loop."""
+        self._pool, self._run = pool, run
+
+    def collect(self, version: int) -> StepData:
+        """Waits for the groups of the next step, which trains the weights of `version`."""
+        start_s = time.perf_counter()
+        batch = self._run(self._pool.take(version))
+        return step_data(batch, version=version, rollout_s=time.perf_counter() - start_s)
+
+    def state(self) -> dict[str, Any]:
+        """Which episodes come next, for a checkpoint; between steps."""
+        state = self._run(self._pool.state())
+        return {"next_episode": state.next_episode, "pending": list(state.pending)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Goes on where a checkpoint left off; before the first step."""
+        pending = tuple(state["pending"])
+        self._run(
+            self._pool.restore(PoolState(next_episode=state["next_episode"], pending=pending))
+        )
+
+
+def step_data(batch: Batch[ScoredGroup], *, version: int, rollout_s: float) -> StepData:
+    """Puts the groups of a step together.
+
+    Args:
+        batch: From the pool.
+        version: Of the weights that the step trains.
+        rollout_s: How long the step waited for its groups.
+    """
+    groups = tuple(item.group for item in batch.groups)
+    rows = tuple(row for item in batch.groups for row in item.rows)
+    counts = count_drops([item.decision for item in batch.groups])
+    metrics = group_metrics(groups) | {f"drops/{name}": float(n) for name, n in counts.items()}
+    metrics |= {
+        "drops/num_void": float(sum(item.num_void for item in batch.groups)),
+        "drops/num_unscored": float(sum(item.num_unscored for item in batch.groups)),
+        "drops/num_replaced_groups": float(batch.num_replaced),
+        "drops/num_stale_groups": float(batch.num_stale),
+        "pool/num_groups_ahead": float(batch.num_ahead),
+        "pool/staleness": mean_staleness(rows, version),
+        "time/rollout_s": rollout_s,
+        "time/score_s": sum(item.score_s for item in batch.groups),
+    }
+    return StepData(rows=rows, groups=groups, metrics=metrics)
+
+
+def mean_staleness(rows: Sequence[TrainingRow], version: int) -> float:
+    """Weight updates between sampling and training, averaged over the loss tokens."""
+    ages = [
+        version - sampled
+        for item in rows
+        for sampled, is_loss in zip(item.row.versions, item.row.loss_mask, strict=True)
+        if is_loss
+    ]
+    return sum(ages) / len(ages) if ages else 0.0
 
 
 def reward_preference(episode: Episode, reward: RewardConfig) -> Preference:

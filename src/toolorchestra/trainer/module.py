@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import torch
 from lightning import LightningModule
@@ -19,19 +19,35 @@ from toolorchestra.trainer.config import TrainerConfig
 from toolorchestra.trainer.update import accumulate_gradients
 
 
+class StepSource(Protocol):
+    """Where each step's data come from."""
+
+    def collect(self, version: int) -> StepData:
+        """The next step's data, for weights of this version."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint must keep."""
+        ...
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Goes on from a checkpoint."""
+        ...
+
+
 class OrchestratorModule(LightningModule):
     """GRPO on the policy `model`.
 
-    A "batch" is a step's number; its data are collected inside `training_step`, so that nothing
-    is ever sampled ahead with weights that an update then replaces.
+    A "batch" is a step's number; its data are collected inside `training_step`, since how far they
+    are sampled ahead of the weights is the pool's business, not a data loader's.
     """
 
     def __init__(
         self,
         model: PreTrainedModel,
         *,
-        collect: Callable[[int], StepData],
-        on_updated: Callable[[int], None],
+        source: StepSource,
+        on_updated: Callable[[int], Mapping[str, float]],
         on_step: Callable[[int, StepData, dict[str, float]], None],
         trainer_config: TrainerConfig,
         algorithm: AlgorithmConfig,
@@ -42,8 +58,9 @@ class OrchestratorModule(LightningModule):
 
         Args:
             model: Trained in place.
-            collect: Plays and scores the groups of a step.
-            on_updated: Hears the new weight version after each update.
+            source: Plays and scores the groups of each step.
+            on_updated: Hears the weight version when training begins and after each update, and
+                brings the weights to where they are sampled from; gives metrics of that.
             on_step: Hears of each step, its data and all its metrics.
             trainer_config: The `trainer` group.
             algorithm: The `algorithm` group.
@@ -55,7 +72,7 @@ class OrchestratorModule(LightningModule):
         self.model = model
         self.next_step = 0
         self.version = 0
-        self._collect, self._on_updated, self._on_step = collect, on_updated, on_step
+        self._source, self._on_updated, self._on_step = source, on_updated, on_step
         self._config, self._algorithm = trainer_config, algorithm
         self._max_sampled_tokens = max_sampled_tokens
         self._reference = [reference]  # in a list, so that Lightning does not register it
@@ -66,12 +83,16 @@ class OrchestratorModule(LightningModule):
         steps: Any = range(self._config.max_steps)
         return DataLoader(steps, batch_size=None)
 
+    def on_train_start(self) -> None:
+        """Sampling begins with the weights as they are, be it from a checkpoint."""
+        self._on_updated(self.version)
+
     def training_step(self, _: int, batch_idx: int) -> None:
         """One step: collect, update, log."""
         step = self.next_step
         if step >= self._config.max_steps:
             return
-        data = self._collect(step)
+        data = self._source.collect(self.version)
         start_s = time.perf_counter()
         metrics = self._update(data) if data.rows else {}
         metrics = data.metrics | metrics | {"time/update_s": time.perf_counter() - start_s}
@@ -104,8 +125,7 @@ class OrchestratorModule(LightningModule):
         optimizer.step()
         schedule.step()
         self.version += 1
-        self._on_updated(self.version)
-        return metrics
+        return metrics | dict(self._on_updated(self.version))
 
     def _clip(self) -> float:
         limit = self._config.clip_norm or math.inf
@@ -142,13 +162,17 @@ class OrchestratorModule(LightningModule):
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Adds the counters that Lightning does not know."""
-        checkpoint["toolorchestra"] = {"next_step": self.next_step, "version": self.version}
+        checkpoint["toolorchestra"] = {
+            "next_step": self.next_step,
+            "version": self.version,
+            "source": self._source.state(),
+        }
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Takes the counters back."""
         counters = checkpoint["toolorchestra"]
         self.next_step, self.version = counters["next_step"], counters["version"]
-        self._on_updated(self.version)
+        self._source.restore(counters["source"])
 
     def forward(self, ids: Tensor) -> Tensor:
         """Logits of a batch of ids, for those who export or inspect the module."""

@@ -191,7 +191,7 @@ async def test_weights_changed_in_place_are_used_and_the_version_is_stamped():
     engine = make_engine(model)
     old = await one_turn(engine, "a/0")
     change_weights(model, tiny_model(1))
-    engine.version = 3
+    await engine.load(model, 3)
     new = await one_turn(engine, "a/0")
     assert (old.version, new.version) == (0, 3)
     assert list(new.ids) == expected(make_request([5, 6, 7]), tiny_model(1))[0] != list(old.ids)
@@ -204,7 +204,7 @@ async def test_a_rollout_that_straddles_an_update_is_computed_anew_with_the_new_
         requests = [make_request([5, 6, 7], "a/0"), make_request([8, 9, 1, 2], "b/0")]
         first = await asyncio.gather(*map(engine.generate, requests))
         change_weights(model, tiny_model(1))
-        engine.version = 1
+        await engine.load(model, 1)
         before = engine.num_prefilled
         requests = [
             make_request([*request.prompt_ids, *completion.ids, 3], request.session, seed=11)

@@ -13,14 +13,17 @@ def test_the_defaults_are_the_papers():
 @pytest.mark.parametrize(
     "key, value, allowed",
     [
-        ("engine", "scripted", "transformers"),
+        ("engine", "scripted", "transformers or vllm"),
         ("max_turns", 0, "a whole number from 1"),
         ("max_concurrent", 0, "a whole number from 1"),
         ("prefill_tokens", 0, "a whole number from 1"),
         ("batch_wait_s", 0.0, "seconds above 0"),
         ("tool_timeout_s", -1.0, "seconds above 0"),
         ("rollout_timeout_s", math.nan, "seconds above 0"),
-        ("max_redispatch", -1, "0 or more"),
+        ("max_redispatch", -1, "a whole number from 0"),
+        ("max_staleness", -1, "a whole number from 0"),
+        ("max_staleness", 1, "0 with rollout.engine=transformers"),
+        ("max_replacements", -1, "a whole number from 0"),
         ("temperature", 0.7, "1: the update scores tokens at temperature 1"),
         ("temperature", 0.0, "1: the update"),
         ("temperature", math.nan, "1: the update"),
@@ -31,3 +34,7 @@ def test_the_defaults_are_the_papers():
 def test_what_is_not_allowed_is_refused_with_what_is(key, value, allowed):
     with pytest.raises(ValueError, match=rf"^rollout\.{key}: .* is not allowed; use {allowed}"):
         RolloutConfig(**{key: value})
+
+
+def test_workers_of_their_own_may_sample_ahead_of_the_weights():
+    assert RolloutConfig(engine="vllm", max_staleness=2).max_staleness == 2

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from tests.invariant.records import episode, rollout
 
-from toolorchestra.rollout.group import play_groups
+from toolorchestra.rollout.group import all_or_none, play_group
 
 EPISODES = [replace(episode(), id=f"episode-{i}") for i in range(3)]
 
@@ -14,8 +14,9 @@ def played(item, sample, **changes):
 
 
 async def run(play, **changes):
-    options = {"group_size": 2, "max_concurrent": 4, "max_redispatch": 2}
-    return await play_groups(EPISODES, play=play, **(options | changes))
+    options = {"group_size": 2, "max_concurrent": 4, "max_redispatch": 2} | changes
+    gate = asyncio.Semaphore(options.pop("max_concurrent"))
+    return await all_or_none([play_group(e, play=play, gate=gate, **options) for e in EPISODES])
 
 
 async def test_every_episode_is_played_group_size_times_in_order():
@@ -111,5 +112,5 @@ async def test_a_bug_cancels_all_others_and_comes_through_as_it_is():
     assert len(cancelled) == 5
 
 
-async def test_no_episodes_give_no_groups():
-    assert await play_groups([], play=None, group_size=2, max_concurrent=1, max_redispatch=0) == []
+async def test_nothing_to_play_gives_nothing():
+    assert await all_or_none([]) == []

@@ -6,7 +6,8 @@ from tests.invariant.records import entry, episode, preference, result, rollout,
 from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.reward.config import RewardConfig
 from toolorchestra.rollout.group import Played
-from toolorchestra.trainer.collect import Collector, reward_preference
+from toolorchestra.rollout.pool import Batch
+from toolorchestra.trainer.collect import Scorer, reward_preference, step_data
 from toolorchestra.types import CallError, Row, Task
 
 ROW = Row(ids=(5, 6, 7), loss_mask=(0, 0, 1), logprobs=(0.0, 0.0, -1.0), versions=(-1, -1, 0))
@@ -20,26 +21,15 @@ def attempt(sample, answer="4", *, rows=(ROW,), **changes):
     return rollout(turn(result("a")), turn(text="4"), **(fields | changes))
 
 
-def collect(*groups, algorithm=None, given=GIVEN, num_void=0, step=0):
-    """One step of a fake player whose episodes end as `groups` say."""
-
-    def play(episodes):
-        assert [item.id for item in episodes] == [
-            f"e{step * len(groups) + i}" for i in range(len(groups))
-        ]
-        return [
-            Played(episode=item, rollouts=tuple(group), num_void=num_void)
-            for item, group in zip(episodes, groups, strict=True)
-        ]
-
-    collector = Collector(
-        sample_episode=lambda index: replace(given, id=f"e{index}"),
-        play=play,
-        reward=RewardConfig(name="paper"),
-        algorithm=algorithm or AlgorithmConfig(),
-        episodes_per_step=len(groups),
-    )
-    return collector.collect(step)
+def collect(*groups, algorithm=None, given=GIVEN, num_void=0, version=0, **batch):
+    """One step whose episodes ended as `groups` say."""
+    score = Scorer(reward=RewardConfig(name="paper"), algorithm=algorithm or AlgorithmConfig())
+    scored = [
+        score(Played(episode=replace(given, id=f"e{i}"), rollouts=tuple(group), num_void=num_void))
+        for i, group in enumerate(groups)
+    ]
+    counts = {"num_replaced": 0, "num_stale": 0, "num_ahead": 0} | batch
+    return step_data(Batch(groups=tuple(scored), **counts), version=version, rollout_s=2.0)
 
 
 MIXED = [attempt(0, "4"), attempt(1, "5"), attempt(2, "6"), attempt(3, "7")]
@@ -53,8 +43,22 @@ def test_advantages_go_to_the_rows_of_each_rollout():
     assert all(item.row == ROW for item in data.rows)
 
 
-def test_a_steps_episodes_depend_on_its_number_alone():
-    assert [group.episode.id for group in collect(MIXED, MIXED, step=3).groups] == ["e6", "e7"]
+def test_groups_stay_in_the_order_of_their_episodes():
+    assert [group.episode.id for group in collect(MIXED, MIXED).groups] == ["e0", "e1"]
+
+
+def test_staleness_is_counted_in_updates_by_loss_token():
+    # The only loss token of each row was sampled by version 0, trained on at version 3.
+    assert collect(MIXED, version=3).metrics["pool/staleness"] == 3.0
+    assert collect([attempt(i) for i in range(4)]).metrics["pool/staleness"] == 0.0
+
+
+def test_what_the_pool_replaced_and_gave_up_is_told():
+    metrics = collect(MIXED, num_replaced=2, num_stale=1, num_ahead=4).metrics
+    assert metrics["drops/num_replaced_groups"] == 2.0
+    assert metrics["drops/num_stale_groups"] == 1.0
+    assert metrics["pool/num_groups_ahead"] == 4.0
+    assert metrics["time/rollout_s"] == 2.0
 
 
 def test_a_group_whose_rewards_are_alike_is_dropped_whole():

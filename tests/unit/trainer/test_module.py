@@ -48,16 +48,26 @@ class Run:
         self._data = data
         self.module = OrchestratorModule(
             fresh_model().train(),
-            collect=self.collect,
-            on_updated=self.versions.append,
+            source=self,
+            on_updated=self.load,
             on_step=lambda step, data, metrics: self.steps.append((step, metrics)),
             trainer_config=self.options,
             algorithm=AlgorithmConfig(),
             max_sampled_tokens=16,
         )
 
-    def collect(self, step):
-        self.collected.append(step)
+    def load(self, version):
+        self.versions.append(version)
+        return {"engine/logprob_gap": 1e-6}
+
+    def state(self):
+        return {"next_episode": len(self.collected), "pending": []}
+
+    def restore(self, state):
+        self.restored = state["next_episode"]
+
+    def collect(self, version):
+        self.collected.append(version)
         return StepData(rows=self._data(), groups=(GROUP,), metrics={"accuracy": 0.5})
 
     def fit(self, folder, *, resume_from=None):
@@ -83,11 +93,11 @@ def test_each_step_is_collected_trained_on_told_and_counted_once(tmp_path):
     run.fit(tmp_path)
     assert run.collected == [0, 1, 2, 3]
     assert [step for step, _ in run.steps] == [0, 1, 2, 3]
-    assert run.versions == [1, 2, 3, 4], "the engine hears of each update before the next step"
+    assert run.versions == [0, 1, 2, 3, 4], "the engine hears of each update before the next step"
     assert not torch.equal(run.weights(), before)
     metrics = run.steps[-1][1]
     assert {"accuracy", "version", "update/loss", "update/grad_norm", "update/learning_rate",
-            "tokens/trained", "time/update_s"} <= metrics.keys()  # fmt: skip
+            "tokens/trained", "time/update_s", "engine/logprob_gap"} <= metrics.keys()  # fmt: skip
     assert metrics["version"] == 4.0
 
 
@@ -96,7 +106,7 @@ def test_a_step_whose_rollouts_were_all_dropped_changes_nothing_and_is_still_tol
     before = run.weights().clone()
     run.fit(tmp_path)
     assert torch.equal(run.weights(), before)
-    assert run.versions == [] and [m["version"] for _, m in run.steps] == [0.0] * 4
+    assert run.versions == [0] and [m["version"] for _, m in run.steps] == [0.0] * 4
     assert "update/loss" not in run.steps[0][1]
 
 
@@ -112,7 +122,7 @@ def test_steps_that_are_not_finite_leave_the_weights_alone_and_end_the_run(tmp_p
 def test_one_good_step_forgives_the_bad_ones_before_it(tmp_path):
     data = iter([rows(float("nan")), rows(), rows(float("nan")), rows()])
     run = Run(data=lambda: next(data), max_bad_steps=2).fit(tmp_path)
-    assert run.versions == [1, 2]
+    assert run.versions == [0, 1, 2]
 
 
 def test_a_resumed_module_ends_with_the_weights_of_one_that_never_stopped(tmp_path):
@@ -122,6 +132,7 @@ def test_a_resumed_module_ends_with_the_weights_of_one_that_never_stopped(tmp_pa
     again = Run(checkpoint_every=2)
     again.fit(tmp_path / "again", resume_from=tmp_path / "whole/step_000002.ckpt")
     assert again.collected == [2, 3]
+    assert again.restored == 2, "the source goes on where the checkpoint left it"
     assert again.versions == [2, 3, 4], "the engine hears of the version that was loaded"
     assert torch.equal(again.weights(), whole.weights())
 

@@ -1,0 +1,151 @@
+"""Samples from vLLM workers: each rollout stays with one, and leaves it only if it breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from transformers import PreTrainedModel
+
+from toolorchestra.engine.base import Completion, Request
+from toolorchestra.engine.vllm_http import WorkerDown
+from toolorchestra.engine.vllm_worker import VllmWorker, Weights
+from toolorchestra.engine.weights import WeightFolders, logprobs_of
+
+RETRY_S = 0.1
+
+
+class VllmEngine:
+    """Spreads rollouts over workers, and replaces their weights."""
+
+    def __init__(
+        self,
+        workers: Sequence[VllmWorker],
+        *,
+        end_id: int,
+        folders: WeightFolders,
+        probe_ids: Sequence[int],
+    ) -> None:
+        """Starts nothing yet: workers start with the first weights they get.
+
+        Args:
+            workers: At least one.
+            end_id: The token that ends a message.
+            folders: Where weights are written for the workers.
+            probe_ids: Tokens whose log-probabilities are compared after every load.
+        """
+        self.version = 0
+        self.workers = tuple(workers)
+        self._end_id, self._folders, self._probe_ids = end_id, folders, tuple(probe_ids)
+        self._homes: dict[str, VllmWorker] = {}
+        """Each rollout's worker."""
+        self._visitors: dict[str, Counter[VllmWorker]] = {}
+        """Workers that an episode's rollouts are with: its prompt is computed there already."""
+
+    async def load(self, model: PreTrainedModel, version: int) -> Mapping[str, float]:
+        """Writes the weights down and has every worker load them.
+
+        A worker that is down delays nobody, as long as another is up.
+
+        Raises:
+            ValueError: No worker can be brought up, or one's log-probabilities are not the
+                trainer's.
+        """
+        start_s = time.perf_counter()
+        expected = logprobs_of(model, list(self._probe_ids))
+        folder = await asyncio.to_thread(self._folders.write, model, version)
+        weights = Weights(
+            folder=folder,
+            version=version,
+            probe_ids=self._probe_ids,
+            probe_logprobs=tuple(expected),
+        )
+        await asyncio.gather(*(worker.take(weights) for worker in self.workers))
+        await self._any_ready()
+        self.version = version
+        self._folders.keep_only({folder, *(worker.reads for worker in self.workers)})
+        return {
+            "time/load_s": time.perf_counter() - start_s,
+            "engine/logprob_gap": max(worker.gap for worker in self.workers),
+            "engine/num_restarts": float(sum(worker.num_restarts for worker in self.workers)),
+        }
+
+    @asynccontextmanager
+    async def rollout(self, session: str) -> AsyncIterator[None]:
+        """Keeps a rollout with one worker, its group's others too.
+
+        Raises:
+            ValueError: If a rollout of this name is in flight.
+        """
+        if session in self._homes:
+            raise ValueError(
+                f"{session} is in flight already; episodes played at once need ids of their own"
+            )
+        try:
+            self._settle(session)
+            yield
+        finally:
+            self._leave(session)
+
+    async def generate(self, request: Request) -> Completion:
+        """Samples one message; see `Engine`. A worker that breaks meanwhile costs only time.
+
+        Raises:
+            EngineFault: A worker did not answer in time, or answered nonsense.
+            ValueError: No worker can be brought up.
+        """
+        while True:
+            worker = self._homes[request.session]
+            if not worker.is_ready:
+                await self._any_ready()
+                if not worker.is_ready:
+                    self._leave(request.session)
+                    worker = self._settle(request.session)
+            try:
+                completion = await worker.server.generate(request, end_id=self._end_id)
+            except WorkerDown as error:
+                worker.report_down(str(error))
+                await asyncio.sleep(RETRY_S)
+            else:
+                worker.report_sampled()
+                return completion
+
+    async def close(self) -> None:
+        """Ends the workers, and removes the weights that were written for them."""
+        await asyncio.gather(*(worker.close() for worker in self.workers))
+        self._folders.remove()
+
+    def _settle(self, session: str) -> VllmWorker:
+        """The worker of the episode's other rollouts if that is up, else the least busy one."""
+        up = [worker for worker in self.workers if worker.is_ready] or list(self.workers)
+        load = Counter(self._homes.values())
+        visitors = self._visitors.setdefault(_episode(session), Counter())
+        known = [worker for worker in up if visitors[worker]]
+        worker = known[0] if known else min(up, key=lambda item: load[item])
+        visitors[worker] += 1
+        self._homes[session] = worker
+        return worker
+
+    def _leave(self, session: str) -> None:
+        worker = self._homes.pop(session)
+        visitors = self._visitors[_episode(session)]
+        visitors[worker] -= 1
+        if not +visitors:
+            del self._visitors[_episode(session)]
+
+    async def _any_ready(self) -> None:
+        waits = [asyncio.ensure_future(worker.wait_ready()) for worker in self.workers]
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        for wait in done:
+            wait.result()
+
+
+def _episode(session: str) -> str:
+    return session.rpartition("/")[0]

@@ -1,0 +1,258 @@
+"""One vLLM worker under supervision: up with the newest weights, or on its way there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolorchestra.engine.base import EngineFault
+from toolorchestra.engine.config import VllmConfig
+from toolorchestra.engine.vllm_http import VllmServer, WorkerDown
+from toolorchestra.engine.vllm_process import VllmProcess
+
+log = logging.getLogger(__name__)
+
+POLL_S = 0.25
+HEALTH_EVERY_S, HEALTH_TIMEOUT_S = 10.0, 60.0
+"""A server in the midst of a long prefill answers late."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Weights:
+    """A version of the policy as workers take it, with what to hold them to."""
+
+    folder: Path
+    version: int
+    probe_ids: tuple[int, ...]
+    probe_logprobs: tuple[float, ...]
+    """The trainer's, of all probe ids but the first."""
+
+
+class VllmWorker:
+    """Starts its server, or waits for one that others started; mends it when it breaks.
+
+    Only a ready worker may be asked to sample. One is ready when its weights are the newest, and
+    give the trainer's log-probabilities.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: VllmConfig,
+        *,
+        start: Callable[[Path], VllmProcess] | None,
+        url: str = "",
+        max_logprob_gap: float,
+        min_context: int,
+    ) -> None:
+        """Starts nothing yet.
+
+        Args:
+            name: For messages.
+            config: Time limits.
+            start: Starts a server with a folder of weights; None for one that runs at `url`.
+            url: Address of a server that others started.
+            max_logprob_gap: Mean difference from the trainer's log-probabilities that is allowed.
+            min_context: Tokens that the server must be able to hold.
+        """
+        self.name, self.gap = name, 0.0
+        self._config, self._start_process = config, start
+        self._max_logprob_gap, self._min_context = max_logprob_gap, min_context
+        self._process: VllmProcess | None = None
+        self.server = VllmServer(url, timeout_s=config.request_timeout_s)
+        self._weights: Weights | None = None
+        self._loaded: int | None = None
+        self.reads: Path | None = None
+        """Folder of weights that the server may be reading right now."""
+        self._ready, self._down = asyncio.Event(), asyncio.Event()
+        self._busy = asyncio.Lock()
+        self._supervisor: asyncio.Task[None] | None = None
+        self.num_restarts = 0
+        self._num_vain = 0
+        """Restarts since it last sampled anything."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it may be asked to sample."""
+        return self._ready.is_set()
+
+    @property
+    def pid(self) -> int | None:
+        """Of its process, if that is ours."""
+        return self._process.pid if self._process else None
+
+    async def wait_ready(self) -> None:
+        """Waits until it may be asked to sample.
+
+        Raises:
+            ValueError: It cannot be brought up; the message says why.
+        """
+        assert self._supervisor is not None, "no weights were ever given"
+        ready = asyncio.ensure_future(self._ready.wait())
+        try:
+            await asyncio.wait({ready, self._supervisor}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        if self._supervisor.done():
+            self._supervisor.result()
+
+    async def take(self, weights: Weights) -> None:
+        """Loads newer weights, or starts with them. One that is down takes them when it is up.
+
+        Raises:
+            ValueError: It cannot be brought up, or its log-probabilities are not the trainer's.
+        """
+        self._ready.clear()
+        self._weights = weights
+        if self._supervisor is None:
+            self._supervisor = asyncio.create_task(self._supervise())
+            await self.wait_ready()
+            return
+        if self._supervisor.done():
+            self._supervisor.result()
+        if self._down.is_set() or self._busy.locked():
+            return  # the supervisor is at it, and ends with the newest
+        try:
+            await self._catch_up()
+        except WorkerDown as error:
+            self.report_down(str(error))
+
+    def report_down(self, reason: str) -> None:
+        """Says that the server failed a request."""
+        if not self._down.is_set():
+            log.warning("%s is down (%s)", self.name, reason)
+        self._ready.clear()
+        self._down.set()
+
+    def report_sampled(self) -> None:
+        """Says that the server sampled a message."""
+        self._num_vain = 0
+
+    async def close(self) -> None:
+        """Ends the server if it is ours."""
+        if self._supervisor is not None:
+            self._supervisor.cancel()
+            await asyncio.gather(self._supervisor, return_exceptions=True)
+        await self.server.close()
+        if self._process is not None:
+            await self._process.aend()
+
+    async def _supervise(self) -> None:
+        while True:
+            try:
+                await self._bring_up()
+                await self._until_down()
+            except WorkerDown as error:
+                self.report_down(str(error))
+            self._num_vain += 1
+            if self._num_vain > self._config.max_restarts:
+                raise ValueError(
+                    f"rollout.vllm: {self.name} broke {self._num_vain} times in a row without "
+                    f"sampling anything, last with: {self._reason()}"
+                )
+            await self._end_process()
+            self.num_restarts += 1
+
+    async def _bring_up(self) -> None:
+        self._down.clear()
+        async with self._busy:
+            await self._reach()
+        await self._catch_up()
+
+    async def _reach(self) -> None:
+        """Waits for a server that answers; starts it if it is ours."""
+        deadline = time.monotonic() + self._config.start_timeout_s
+        begun = self._weights
+        assert begun is not None
+        if self._start_process is not None:
+            await self.server.close()
+            self.reads = begun.folder
+            # in this thread, not in a passing one: the server ends with the thread that starts it
+            self._process = self._start_process(begun.folder)
+            self.server = VllmServer(self._process.url, timeout_s=self._config.request_timeout_s)
+        while not await self.server.is_healthy():
+            if self._process is not None and not self._process.is_running():
+                await self._fail_to_start(f"ended while it started: {self._reason()}")
+            if time.monotonic() > deadline:
+                await self._fail_to_start(
+                    f"did not answer within {self._config.start_timeout_s:g} s "
+                    "(rollout.vllm.start_timeout_s)"
+                )
+            await asyncio.sleep(POLL_S)
+        await self._check_server()
+        self._loaded = None
+        if self._start_process is not None:
+            await self.server.mark(begun.version)
+            self._loaded = begun.version
+
+    async def _fail_to_start(self, reason: str) -> None:
+        if self.num_restarts == 0:
+            await self._end_process()
+            raise ValueError(f"rollout.vllm: {self.name} {reason}")
+        raise WorkerDown(reason)
+
+    async def _check_server(self) -> None:
+        context = await self.server.max_context()
+        if context < self._min_context:
+            raise ValueError(
+                f"rollout.vllm: {self.name} holds {context} tokens, fewer than model.max_context="
+                f"{self._min_context}; start it with --max-model-len {self._min_context}"
+            )
+
+    async def _catch_up(self) -> None:
+        """Loads until the newest weights are in, probes them, and lets requests through."""
+        async with self._busy:
+            while (weights := self._weights) is not None and self._loaded != weights.version:
+                self.reads = weights.folder
+                try:
+                    await self.server.load(
+                        weights.folder, weights.version, timeout_s=self._config.load_timeout_s
+                    )
+                except EngineFault as error:
+                    raise ValueError(
+                        f"rollout.vllm: {self.name} could not load the policy's weights: {error}"
+                    ) from error
+                self._loaded = weights.version
+            assert weights is not None
+            await self._probe(weights)
+            self._ready.set()
+
+    async def _probe(self, weights: Weights) -> None:
+        try:
+            found = await self.server.score(weights.probe_ids)
+        except EngineFault as error:
+            raise ValueError(f"rollout.vllm: {self.name} failed the probe: {error}") from error
+        differences = [abs(a - b) for a, b in zip(found, weights.probe_logprobs, strict=True)]
+        self.gap = sum(differences) / len(differences)
+        if not self.gap <= self._max_logprob_gap:
+            raise ValueError(
+                f"rollout.vllm: {self.name} gives other log-probabilities than the trainer for the "
+                f"same weights (version {weights.version}): they differ by {self.gap:.3g} on "
+                f"average, {self._max_logprob_gap:g} is allowed (rollout.vllm.max_logprob_gap); "
+                "it serves another model, or its weights were not replaced"
+            )
+
+    async def _until_down(self) -> None:
+        """Returns when the server was reported down, ended, or stopped answering."""
+        asked = time.monotonic()
+        while not self._down.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._down.wait(), POLL_S)
+            if self._process is not None and not self._process.is_running():
+                self.report_down(f"process {self._process.pid} ended")
+            elif time.monotonic() - asked > HEALTH_EVERY_S:
+                if not await self.server.is_healthy(timeout_s=HEALTH_TIMEOUT_S):
+                    self.report_down("it does not answer")
+                asked = time.monotonic()
+
+    async def _end_process(self) -> None:
+        if self._process is not None:
+            await self._process.aend()
+
+    def _reason(self) -> str:
+        return self._process.last_error() if self._process else "it does not answer"
