@@ -140,6 +140,7 @@ def worker_env(config: VllmConfig, machine: Machine, index: int) -> Mapping[str,
     if machine.is_cpu:
         # bound to cores, workers and trainer would all crowd on the first ones
         env["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"
+        env["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // config.num_workers))
     else:
         first = config.first_gpu + index * config.tensor_parallel
         env["CUDA_VISIBLE_DEVICES"] = ",".join(machine.gpus[first : first + config.tensor_parallel])
