@@ -107,7 +107,7 @@ class VllmEngine:
             try:
                 completion = await worker.server.generate(request, end_id=self._end_id)
             except WorkerDown as error:
-                worker.report_down(str(error))
+                await worker.report_failed(str(error))
                 await asyncio.sleep(RETRY_S)
             else:
                 worker.report_sampled()

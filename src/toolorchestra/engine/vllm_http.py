@@ -21,6 +21,7 @@ SEED_BITS = (1 << 63) - 1
 
 NO_LOGPROB = -9999.0
 """What vLLM sends for a log-probability that it does not have."""
+KEEPALIVE_S = 3.0
 ROUNDING = 1e-3
 """A certain token's log-probability may come out this far above 0."""
 
@@ -161,8 +162,9 @@ class VllmServer:
         self, method: str, path: str, body: dict[str, Any] | None, timeout_s: float
     ) -> str:
         if self._http is None:
-            # the default would hold back all but 100 requests
-            self._http = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+            # the default would hold back all but 100 requests; a server drops what idles for 5 s
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S)
+            self._http = aiohttp.ClientSession(connector=connector)
         limit = aiohttp.ClientTimeout(total=timeout_s)
         try:
             async with self._http.request(

@@ -122,8 +122,13 @@ class VllmWorker:
         except WorkerDown as error:
             self.report_down(str(error))
 
+    async def report_failed(self, reason: str) -> None:
+        """Says that the server failed a request; only one that does not answer at all is down."""
+        if self.is_ready and not await self.server.is_healthy():
+            self.report_down(reason)
+
     def report_down(self, reason: str) -> None:
-        """Says that the server failed a request."""
+        """Takes the server for broken: it is started anew, or awaited."""
         if not self._down.is_set():
             log.warning("%s is down (%s)", self.name, reason)
         self._ready.clear()
