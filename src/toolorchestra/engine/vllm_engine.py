@@ -51,7 +51,7 @@ class VllmEngine:
         A worker that is down delays nobody, as long as another is up.
 
         Raises:
-            ValueError: No worker can be brought up, or one's log-probabilities are not the
+            ValueError: A worker cannot be brought up, or one's log-probabilities are not the
                 trainer's.
         """
         start_s = time.perf_counter()
@@ -95,15 +95,10 @@ class VllmEngine:
 
         Raises:
             EngineFault: A worker did not answer in time, or answered nonsense.
-            ValueError: No worker can be brought up.
+            ValueError: A worker cannot be brought up.
         """
         while True:
-            worker = self._homes[request.session]
-            if not worker.is_ready:
-                await self._any_ready()
-                if not worker.is_ready:
-                    self._leave(request.session)
-                    worker = self._settle(request.session)
+            worker = await self._ready_home(request.session)
             try:
                 completion = await worker.server.generate(request, end_id=self._end_id)
             except WorkerDown as error:
@@ -118,16 +113,25 @@ class VllmEngine:
         await asyncio.gather(*(worker.close() for worker in self.workers))
         self._folders.remove()
 
-    def _settle(self, session: str) -> VllmWorker:
-        """The worker of the episode's other rollouts if that is up, else the least busy one."""
-        up = [worker for worker in self.workers if worker.is_ready] or list(self.workers)
+    async def _ready_home(self, session: str) -> VllmWorker:
+        """The rollout's worker once it is ready; another if it is down."""
+        while not (worker := self._homes[session]).is_ready:
+            await worker.wait_loaded()
+            if worker.is_down:
+                await self._any_ready()
+                self._leave(session)
+                self._settle(session)
+        return worker
+
+    def _settle(self, session: str) -> None:
+        """Gives it the worker of the episode's other rollouts if that is up, or the least busy."""
+        up = [worker for worker in self.workers if not worker.is_down] or list(self.workers)
         load = Counter(self._homes.values())
         visitors = self._visitors.setdefault(_episode(session), Counter())
         known = [worker for worker in up if visitors[worker]]
         worker = known[0] if known else min(up, key=lambda item: load[item])
         visitors[worker] += 1
         self._homes[session] = worker
-        return worker
 
     def _leave(self, session: str) -> None:
         worker = self._homes.pop(session)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -123,9 +124,17 @@ class VllmServer:
         return str((await self._get("/version"))["version"])
 
     async def max_context(self) -> int:
-        """Tokens that a request may hold, prompt and message together."""
+        """Tokens that a request may hold, prompt and message together.
+
+        Raises:
+            WorkerDown: The server is gone.
+            EngineFault: It does not say.
+        """
         models = await self._get("/v1/models")
-        return int(models["data"][0]["max_model_len"])
+        try:
+            return int(models["data"][0]["max_model_len"])
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise EngineFault(f"{self.url}/v1/models names no max_model_len") from error
 
     async def is_healthy(self, *, timeout_s: float = 5.0) -> bool:
         """Whether the server answers and its engine lives."""
@@ -170,7 +179,7 @@ class VllmServer:
             async with self._http.request(
                 method, self.url + path, json=body, timeout=limit
             ) as answer:
-                text = await answer.text()
+                text = (await answer.read()).decode(errors="replace")
                 status = answer.status
         except TimeoutError as error:
             raise EngineFault(f"{self.url}{path}: no answer within {timeout_s:g} s") from error
@@ -194,10 +203,10 @@ def completion_of(body: Any, *, max_tokens: int, end_id: int) -> Completion:
     """
     try:
         choice = body["choices"][0]
-        ids = tuple(int(token) for token in choice["token_ids"])
+        ids = tuple(map(operator.index, choice["token_ids"]))
         logprobs = tuple(map(_logprob, choice["logprobs"]["content"]))
         reason = choice["finish_reason"]
-        versions = [int(span["version"]) for span in choice["weight_versions"]]
+        version = min(int(span["version"]) for span in choice["weight_versions"])
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise EngineFault(
             f"an answer without ids, log-probabilities or version: {error!r}"
@@ -208,7 +217,7 @@ def completion_of(body: Any, *, max_tokens: int, end_id: int) -> Completion:
         raise EngineFault("log-probabilities that are not finite, or above 0")
     if reason not in ("stop", "length") or (reason == "stop") != (ids[-1] == end_id):
         raise EngineFault(f"a message that ended with {reason!r} and token {ids[-1]}")
-    return Completion(ids=ids, logprobs=logprobs, finish_reason=reason, version=min(versions))
+    return Completion(ids=ids, logprobs=logprobs, finish_reason=reason, version=version)
 
 
 def _logprob(entry: Any) -> float:

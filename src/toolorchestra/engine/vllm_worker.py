@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from toolorchestra.engine.base import EngineFault
 from toolorchestra.engine.config import VllmConfig
@@ -66,11 +67,12 @@ class VllmWorker:
         self._process: VllmProcess | None = None
         self.server = VllmServer(url, timeout_s=config.request_timeout_s)
         self._weights: Weights | None = None
-        self._loaded: int | None = None
+        self._loaded: Weights | None = None
         self.reads: Path | None = None
         """Folder of weights that the server may be reading right now."""
         self._ready, self._down = asyncio.Event(), asyncio.Event()
         self._busy = asyncio.Lock()
+        self._why_down = ""
         self._supervisor: asyncio.Task[None] | None = None
         self.num_restarts = 0
         self._num_vain = 0
@@ -80,6 +82,11 @@ class VllmWorker:
     def is_ready(self) -> bool:
         """Whether it may be asked to sample."""
         return self._ready.is_set()
+
+    @property
+    def is_down(self) -> bool:
+        """Whether it is broken, or on its way up again."""
+        return self._down.is_set()
 
     @property
     def pid(self) -> int | None:
@@ -92,14 +99,15 @@ class VllmWorker:
         Raises:
             ValueError: It cannot be brought up; the message says why.
         """
-        assert self._supervisor is not None, "no weights were ever given"
-        ready = asyncio.ensure_future(self._ready.wait())
-        try:
-            await asyncio.wait({ready, self._supervisor}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            ready.cancel()
-        if self._supervisor.done():
-            self._supervisor.result()
+        await self._any_of(self._ready)
+
+    async def wait_loaded(self) -> None:
+        """Waits while it loads weights: until it is ready, or down.
+
+        Raises:
+            ValueError: It cannot be brought up; the message says why.
+        """
+        await self._any_of(self._ready, self._down)
 
     async def take(self, weights: Weights) -> None:
         """Loads newer weights, or starts with them. One that is down takes them when it is up.
@@ -131,6 +139,7 @@ class VllmWorker:
         """Takes the server for broken: it is started anew, or awaited."""
         if not self._down.is_set():
             log.warning("%s is down (%s)", self.name, reason)
+        self._why_down = reason
         self._ready.clear()
         self._down.set()
 
@@ -163,8 +172,18 @@ class VllmWorker:
             await self._end_process()
             self.num_restarts += 1
 
+    async def _any_of(self, *events: asyncio.Event) -> None:
+        assert self._supervisor is not None, "no weights were ever given"
+        waits = [asyncio.ensure_future(event.wait()) for event in events]
+        try:
+            await asyncio.wait({*waits, self._supervisor}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        if self._supervisor.done():
+            self._supervisor.result()
+
     async def _bring_up(self) -> None:
-        self._down.clear()
         async with self._busy:
             await self._reach()
         await self._catch_up()
@@ -172,10 +191,10 @@ class VllmWorker:
     async def _reach(self) -> None:
         """Waits for a server that answers; starts it if it is ours."""
         deadline = time.monotonic() + self._config.start_timeout_s
-        begun = self._weights
-        assert begun is not None
+        self._loaded = None
         if self._start_process is not None:
             await self.server.close()
+            begun = self._newest()
             self.reads = begun.folder
             # in this thread, not in a passing one: the server ends with the thread that starts it
             self._process = self._start_process(begun.folder)
@@ -189,13 +208,16 @@ class VllmWorker:
                     "(rollout.vllm.start_timeout_s)"
                 )
             await asyncio.sleep(POLL_S)
-        await self._check_server()
-        self._loaded = None
-        if self._start_process is not None:
-            await self.server.mark(begun.version)
-            self._loaded = begun.version
+        try:
+            await self._check_server()
+            if self._start_process is not None:
+                await self.server.mark(begun.version)
+                self._loaded = begun
+        except EngineFault as error:
+            await self._fail_to_start(f"cannot be used: {error}")
+        self._down.clear()  # only now: what the last server left unanswered is no fault of this one
 
-    async def _fail_to_start(self, reason: str) -> None:
+    async def _fail_to_start(self, reason: str) -> NoReturn:
         if self.num_restarts == 0:
             await self._end_process()
             raise ValueError(f"rollout.vllm: {self.name} {reason}")
@@ -210,22 +232,32 @@ class VllmWorker:
             )
 
     async def _catch_up(self) -> None:
-        """Loads until the newest weights are in, probes them, and lets requests through."""
+        """Loads and probes until the newest weights are in, and lets requests through."""
         async with self._busy:
-            while (weights := self._weights) is not None and self._loaded != weights.version:
-                self.reads = weights.folder
-                try:
-                    await self.server.load(
-                        weights.folder, weights.version, timeout_s=self._config.load_timeout_s
-                    )
-                except EngineFault as error:
-                    raise ValueError(
-                        f"rollout.vllm: {self.name} could not load the policy's weights: {error}"
-                    ) from error
-                self._loaded = weights.version
-            assert weights is not None
-            await self._probe(weights)
-            self._ready.set()
+            probed = None
+            while probed is not (weights := self._newest()):
+                if self._loaded is not weights:
+                    await self._load(weights)
+                await self._probe(weights)
+                probed = weights
+            if not self._down.is_set():
+                self._ready.set()
+
+    async def _load(self, weights: Weights) -> None:
+        self.reads = weights.folder
+        try:
+            await self.server.load(
+                weights.folder, weights.version, timeout_s=self._config.load_timeout_s
+            )
+        except EngineFault as error:
+            raise ValueError(
+                f"rollout.vllm: {self.name} could not load the policy's weights: {error}"
+            ) from error
+        self._loaded = weights
+
+    def _newest(self) -> Weights:
+        assert self._weights is not None
+        return self._weights
 
     async def _probe(self, weights: Weights) -> None:
         try:
@@ -260,4 +292,4 @@ class VllmWorker:
             await self._process.aend()
 
     def _reason(self) -> str:
-        return self._process.last_error() if self._process else "it does not answer"
+        return self._process.last_error() if self._process else self._why_down

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from transformers import PreTrainedModel
 
@@ -35,10 +36,11 @@ class WeightFolders:
             write_weights(model, aside)
             shutil.rmtree(path, ignore_errors=True)
             os.replace(aside, path)
-        except OSError as error:
+        except (OSError, SafetensorError) as error:  # a full disk is met by either
+            reason = getattr(error, "strerror", None) or error
             raise ValueError(
                 f"rollout.vllm.weights_dir: cannot write weights to {self._root} "
-                f"({error.strerror or error}); use a folder with room for twice the model"
+                f"({reason}); use a folder with room for twice the model"
             ) from error
         return path
 
