@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -10,12 +11,14 @@ from contextlib import asynccontextmanager
 
 from transformers import PreTrainedModel
 
-from toolorchestra.engine.base import Completion, Request
-from toolorchestra.engine.vllm_http import WorkerDown
+from toolorchestra.engine.base import Completion, EngineFault, Request
+from toolorchestra.engine.vllm_http import WeightsLost, WorkerDown
 from toolorchestra.engine.vllm_worker import VllmWorker, Weights
 from toolorchestra.engine.weights import WeightFolders, logprobs_of
 
 RETRY_S = 0.1
+MAX_ATTEMPTS = 5
+"""Times that a worker which lives may fail one message."""
 
 
 class VllmEngine:
@@ -56,6 +59,11 @@ class VllmEngine:
         """
         start_s = time.perf_counter()
         expected = logprobs_of(model, list(self._probe_ids))
+        if not all(map(math.isfinite, expected)):
+            raise ValueError(
+                f"the policy's weights are damaged: version {version} gives log-probabilities that "
+                "are not finite; lower trainer.learning_rate, or resume from an earlier checkpoint"
+            )
         folder = await asyncio.to_thread(self._folders.write, model, version)
         weights = Weights(
             folder=folder,
@@ -97,12 +105,17 @@ class VllmEngine:
             EngineFault: A worker did not answer in time, or answered nonsense.
             ValueError: A worker cannot be brought up.
         """
+        num_left = MAX_ATTEMPTS
         while True:
             worker = await self._ready_home(request.session)
             try:
                 completion = await worker.server.generate(request, end_id=self._end_id)
+            except WeightsLost as error:
+                worker.report_down(str(error))
             except WorkerDown as error:
-                await worker.report_failed(str(error))
+                num_left -= not await worker.is_broken(str(error))
+                if num_left == 0:
+                    raise EngineFault(f"failed {MAX_ATTEMPTS} times, last with: {error}") from error
                 await asyncio.sleep(RETRY_S)
             else:
                 worker.report_sampled()

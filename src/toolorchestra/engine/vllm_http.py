@@ -31,6 +31,10 @@ class WorkerDown(Exception):
     """A server does not answer, or answers that it is broken: what it was asked must be redone."""
 
 
+class WeightsLost(WorkerDown):
+    """A server samples with weights that nobody gave it: it was started anew by others."""
+
+
 class VllmServer:
     """A client of one server. Belongs to one event loop."""
 
@@ -104,11 +108,13 @@ class VllmServer:
             EngineFault: It could not load them. It is left paused, so that it samples nothing.
         """
         await self._post("/pause?mode=keep&clear_cache=false", {}, timeout_s=timeout_s)
-        await self._post(
-            "/collective_rpc",
-            {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}},
-            timeout_s=timeout_s,
-        )
+        body = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
+        try:
+            await self._post("/collective_rpc", body, timeout_s=timeout_s)
+        except WorkerDown as error:
+            if await self.is_healthy():  # then it is the weights that it cannot stand
+                raise EngineFault(str(error)) from error
+            raise
         emptied = await self._post("/reset_prefix_cache?reset_running_requests=true", {})
         if not emptied.get("success"):
             raise EngineFault(f"{self.url} kept its prefix cache")
@@ -200,24 +206,31 @@ def completion_of(body: Any, *, max_tokens: int, end_id: int) -> Completion:
     Raises:
         EngineFault: Ids and log-probabilities do not match, are too many, or are not finite; the
             message was broken off.
+        WeightsLost: Other weights sampled it than those that were loaded.
     """
     try:
         choice = body["choices"][0]
         ids = tuple(map(operator.index, choice["token_ids"]))
         logprobs = tuple(map(_logprob, choice["logprobs"]["content"]))
         reason = choice["finish_reason"]
-        version = min(int(span["version"]) for span in choice["weight_versions"])
+        labels = [str(span["version"]) for span in choice["weight_versions"]]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise EngineFault(
             f"an answer without ids, log-probabilities or version: {error!r}"
         ) from error
+    if not labels:
+        raise EngineFault("an answer that names no version of the weights")
+    if not all(map(str.isdecimal, labels)):
+        raise WeightsLost(f"sampled with weights {labels}, which nobody gave it")
     if not 1 <= len(ids) <= max_tokens or len(logprobs) != len(ids):
         raise EngineFault(f"{len(ids)} ids, {len(logprobs)} log-probabilities, {max_tokens} asked")
     if not all(math.isfinite(value) and value <= ROUNDING for value in logprobs):
         raise EngineFault("log-probabilities that are not finite, or above 0")
     if reason not in ("stop", "length") or (reason == "stop") != (ids[-1] == end_id):
         raise EngineFault(f"a message that ended with {reason!r} and token {ids[-1]}")
-    return Completion(ids=ids, logprobs=logprobs, finish_reason=reason, version=version)
+    return Completion(
+        ids=ids, logprobs=logprobs, finish_reason=reason, version=min(map(int, labels))
+    )
 
 
 def _logprob(entry: Any) -> float:

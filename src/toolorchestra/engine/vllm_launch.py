@@ -108,7 +108,7 @@ def start_worker(
         "--enable-scale-out",
         "--enable-prefix-caching",
         "--disable-uvicorn-access-log",
-        *(cpu_flags(max_context) if machine.is_cpu else []),
+        *(cpu_flags(config, max_context) if machine.is_cpu else []),
     ]
     return VllmProcess(
         [
@@ -123,14 +123,17 @@ def start_worker(
     )
 
 
-def cpu_flags(max_context: int) -> list[str]:
+def cpu_flags(config: VllmConfig, max_context: int) -> list[str]:
     """What vLLM needs on a CPU.
 
     Release 0.32 dies there of a request with a seed whose prompt is computed in parts, so each is
     computed whole.
     """
     whole = str(max(max_context, CPU_BATCHED_TOKENS))
+    # alone, a worker needs no second process that the first one waits for in a loop
+    alone = ["--distributed-executor-backend", "uni"] if config.tensor_parallel == 1 else []
     return [
+        *alone,
         "--enforce-eager",
         "--no-enable-chunked-prefill",
         *("--max-num-batched-tokens", whole),

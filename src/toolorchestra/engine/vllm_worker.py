@@ -14,6 +14,7 @@ from typing import NoReturn
 from toolorchestra.engine.base import EngineFault
 from toolorchestra.engine.config import VllmConfig
 from toolorchestra.engine.vllm_http import VllmServer, WorkerDown
+from toolorchestra.engine.vllm_launch import PINS
 from toolorchestra.engine.vllm_process import VllmProcess
 
 log = logging.getLogger(__name__)
@@ -73,6 +74,7 @@ class VllmWorker:
         self._ready, self._down = asyncio.Event(), asyncio.Event()
         self._busy = asyncio.Lock()
         self._why_down = ""
+        self._was_ready = False
         self._supervisor: asyncio.Task[None] | None = None
         self.num_restarts = 0
         self._num_vain = 0
@@ -130,10 +132,11 @@ class VllmWorker:
         except WorkerDown as error:
             self.report_down(str(error))
 
-    async def report_failed(self, reason: str) -> None:
-        """Says that the server failed a request; only one that does not answer at all is down."""
+    async def is_broken(self, reason: str) -> bool:
+        """Whether a server that failed a request is down, or may be asked again."""
         if self.is_ready and not await self.server.is_healthy():
             self.report_down(reason)
+        return not self.is_ready
 
     def report_down(self, reason: str) -> None:
         """Takes the server for broken: it is started anew, or awaited."""
@@ -162,6 +165,12 @@ class VllmWorker:
                 await self._bring_up()
                 await self._until_down()
             except WorkerDown as error:
+                if not self._was_ready:
+                    await self._end_process()
+                    raise ValueError(
+                        f"rollout.vllm: {self.name} broke before it sampled anything: "
+                        f"{self._reason() or error}"
+                    ) from error
                 self.report_down(str(error))
             self._num_vain += 1
             if self._num_vain > self._config.max_restarts:
@@ -218,12 +227,17 @@ class VllmWorker:
         self._down.clear()  # only now: what the last server left unanswered is no fault of this one
 
     async def _fail_to_start(self, reason: str) -> NoReturn:
-        if self.num_restarts == 0:
+        if not self._was_ready:
             await self._end_process()
             raise ValueError(f"rollout.vllm: {self.name} {reason}")
         raise WorkerDown(reason)
 
     async def _check_server(self) -> None:
+        release = await self.server.release()
+        if release not in PINS.values():
+            raise ValueError(
+                f"rollout.vllm: {self.name} is vLLM {release}; use {' or '.join(PINS.values())}"
+            )
         context = await self.server.max_context()
         if context < self._min_context:
             raise ValueError(
@@ -241,6 +255,7 @@ class VllmWorker:
                 await self._probe(weights)
                 probed = weights
             if not self._down.is_set():
+                self._was_ready = True
                 self._ready.set()
 
     async def _load(self, weights: Weights) -> None:

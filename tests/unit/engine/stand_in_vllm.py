@@ -53,6 +53,7 @@ class StandInVllm:
     def __init__(self, model: str | Path, *, max_model_len: int = 4096) -> None:
         self.max_model_len = max_model_len
         self.version = "default"
+        self.release_name = "0.32.0"
         self.calls: list[str] = []
         """Method and path of each request, in order."""
         self.bodies: list[Any] = []
@@ -193,7 +194,7 @@ class StandInVllm:
         return web.Response()
 
     async def _show_version(self, request: web.Request) -> web.Response:
-        return web.json_response({"version": "0.32.0"})
+        return web.json_response({"version": self.release_name})
 
     async def _show_models(self, request: web.Request) -> web.Response:
         return web.json_response({"data": [{"id": "policy", "max_model_len": self.max_model_len}]})

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 import pytest
+import torch
 from tests.unit.engine.stand_in_vllm import GENERATE
 from tests.unit.engine.tiny_model import make_request
 from tests.unit.engine.vllm_fleet import (
@@ -231,3 +232,36 @@ async def test_a_worker_that_cannot_start_ends_the_load_and_the_others_are_ended
     assert not await server.is_healthy()
     await server.close()
     assert not (tmp_path / "weights").exists()
+
+
+async def test_a_message_that_a_living_worker_fails_again_and_again_is_the_engines_fault(tmp_path):
+    fleet = Fleet()
+    async with engine_of(tmp_path, fleet) as engine:
+        await engine.load(RowPolicy(0), 0)
+        fleet.server.faults[GENERATE] = "500"
+        with pytest.raises(EngineFault, match="^failed 5 times, last with: .*answered 500"):
+            await ask_once(engine, "e/0")
+        assert len(fleet.started) == 1, "and the worker lives on"
+        fleet.server.faults.clear()
+        assert (await ask_once(engine, "e/0")).version == 0
+
+
+async def test_a_server_restarted_by_others_gets_the_weights_before_it_samples(
+    tmp_path,
+):
+    fleet = Fleet()
+    async with engine_of(tmp_path, fleet) as engine:
+        await engine.load(RowPolicy(2), 2)
+        fleet.server.version = "default"
+        assert (await ask_once(engine, "e/0")).version == 2
+
+
+async def test_damaged_weights_are_refused_before_any_worker_sees_them(tmp_path):
+    policy = RowPolicy(0)
+    with torch.no_grad():
+        policy.row[2] = float("nan")
+    fleet = Fleet()
+    async with engine_of(tmp_path, fleet) as engine:
+        with pytest.raises(ValueError, match="^the policy's weights are damaged: version 4 gives"):
+            await engine.load(policy, 4)
+        assert fleet.started == []

@@ -11,7 +11,7 @@ from tests.unit.engine.vllm_faults import SPOILS
 from tests.unit.engine.vllm_fleet import END_ID, RowPolicy, make_weights, until
 
 from toolorchestra.engine.base import EngineFault
-from toolorchestra.engine.vllm_http import VllmServer, WorkerDown
+from toolorchestra.engine.vllm_http import VllmServer, WeightsLost, WorkerDown
 from toolorchestra.engine.vllm_process import free_port
 
 LOAD = ["POST /pause?mode=keep&clear_cache=false", "POST /collective_rpc"]
@@ -97,6 +97,13 @@ async def test_an_answer_that_is_none_is_a_fault_and_never_a_message(tmp_path, h
             await ask(server)
 
 
+async def test_a_message_by_weights_that_nobody_loaded_is_no_message_but_another_fault(tmp_path):
+    async with serving(tmp_path) as (stand_in, server):
+        stand_in.version = "default"
+        with pytest.raises(WeightsLost, match="default"):
+            await ask(server)
+
+
 @pytest.mark.parametrize("how", BODIES)
 async def test_what_is_no_json_object_is_a_fault_of_messages_and_of_scores(tmp_path, how):
     async with serving(tmp_path) as (stand_in, server):
@@ -172,7 +179,8 @@ async def test_a_load_pauses_reloads_empties_the_cache_names_the_version_and_res
 @pytest.mark.parametrize(
     "route, fault, kind",
     [
-        ("/collective_rpc", "500", WorkerDown),
+        ("/collective_rpc", "500", EngineFault),
+        ("/collective_rpc", "cut", WorkerDown),
         ("/collective_rpc", "400", EngineFault),
         ("/collective_rpc", "hang", EngineFault),
         ("/reset_prefix_cache", "kept", EngineFault),

@@ -23,7 +23,8 @@ async def test_it_starts_with_the_first_weights_names_their_version_and_probes_t
         assert worker.is_ready
         assert fleet.server.model.endswith("version_000003")
         later = [call for call in fleet.server.calls if call != "GET /health"]
-        assert later == ["GET /v1/models", "POST /update_weight_version", f"POST {GENERATE}"]
+        assert later[:2] == ["GET /version", "GET /v1/models"]
+        assert later[2:] == ["POST /update_weight_version", f"POST {GENERATE}"]
         assert (await sampled(worker)).version == 3
         assert worker.gap < 1e-6
 

@@ -130,10 +130,10 @@ async def test_vain_starts_end_with_one_sentence_and_a_sampled_message_begins_th
 async def test_only_a_server_that_does_not_answer_is_down_for_a_failed_request(tmp_path):
     async with working() as (worker, fleet):
         await worker.take(make_weights(tmp_path, 0))
-        await worker.report_failed("a dropped connection")
+        assert not await worker.is_broken("a dropped connection")
         assert worker.is_ready
         fleet.server.faults["/health"] = "503"
-        await worker.report_failed("the engine is dead")
+        assert await worker.is_broken("the engine is dead")
         assert worker.is_down
         await worker.wait_ready()
         assert len(fleet.started) == 2
@@ -157,7 +157,7 @@ async def test_a_server_at_a_url_gets_the_weights_whenever_it_comes_up_and_is_no
         await worker.take(make_weights(tmp_path, 0))
         assert (await sampled(worker)).version == 0
         await server.stop()
-        await worker.report_failed("a dropped connection")
+        assert await worker.is_broken("a dropped connection")
         await worker.take(make_weights(tmp_path, 1))
         assert not worker.is_ready
         server = StandInVllm(make_weights(tmp_path, 9).folder)
@@ -170,11 +170,32 @@ async def test_a_server_at_a_url_gets_the_weights_whenever_it_comes_up_and_is_no
     await server.stop()
 
 
-async def test_a_url_that_breaks_again_and_again_is_named_with_what_it_answered(tmp_path):
+async def test_weights_that_a_living_server_cannot_load_are_one_sentence_at_once(tmp_path):
     server = StandInVllm(make_weights(tmp_path, 9).folder)
     await server.start()
     server.faults["/collective_rpc"] = "500"
-    async with working(url=server.url, max_restarts=1) as (worker, _):
-        with pytest.raises(ValueError, match=f"{server.url} broke 2 times .*answered 500: told to"):
+    async with working(url=server.url) as (worker, _):
+        with pytest.raises(ValueError, match=f"{server.url} could not load .*answered 500: told"):
+            await worker.take(make_weights(tmp_path, 0))
+        assert server.is_paused, "it may not sample"
+    await server.stop()
+
+
+async def test_a_server_that_breaks_before_it_ever_was_ready_is_not_tried_again(tmp_path):
+    server = StandInVllm(make_weights(tmp_path, 9).folder)
+    await server.start()
+    server.faults[GENERATE] = "500"
+    async with working(url=server.url) as (worker, _):
+        with pytest.raises(ValueError, match="broke before it sampled anything: .*answered 500"):
+            await worker.take(make_weights(tmp_path, 0))
+    await server.stop()
+
+
+async def test_a_server_of_another_release_is_refused(tmp_path):
+    server = StandInVllm(make_weights(tmp_path, 9).folder)
+    server.release_name = "0.8.5"
+    await server.start()
+    async with working(url=server.url) as (worker, _):
+        with pytest.raises(ValueError, match=r"is vLLM 0\.8\.5; use 0\.32\.0 or 0\.33\.0$"):
             await worker.take(make_weights(tmp_path, 0))
     await server.stop()

@@ -42,6 +42,5 @@ SPOILS: dict[str, Spoil] = {
     "ended by length with the end token": _of_choice(token_ids=[0, 1, 7]),
     "no weight versions": _of_choice(weight_versions=None),
     "no span of a weight version": _of_choice(weight_versions=[]),
-    "weights without a number": _of_choice(weight_versions=[{"version": "default"}]),
 }
 """Answers that are none, made of a right one to a request for 3 tokens from seed 0."""
