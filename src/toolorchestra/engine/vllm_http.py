@@ -31,6 +31,10 @@ class WorkerDown(Exception):
     """A server does not answer, or answers that it is broken: what it was asked must be redone."""
 
 
+class ServerError(WorkerDown):
+    """A server answers with a status from 500 up, of which it may or may not live on."""
+
+
 class WeightsLost(WorkerDown):
     """A server samples with weights that nobody gave it: it was started anew by others."""
 
@@ -111,7 +115,7 @@ class VllmServer:
         body = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
         try:
             await self._post("/collective_rpc", body, timeout_s=timeout_s)
-        except WorkerDown as error:
+        except ServerError as error:
             if await self.is_healthy():  # then it is the weights that it cannot stand
                 raise EngineFault(str(error)) from error
             raise
@@ -194,7 +198,7 @@ class VllmServer:
                 f"{self.url}{path}: {type(error).__name__} {error}".rstrip()
             ) from error
         if status >= 500:
-            raise WorkerDown(f"{self.url}{path} answered {status}: {_excerpt(text)}")
+            raise ServerError(f"{self.url}{path} answered {status}: {_excerpt(text)}")
         if status >= 400:
             raise EngineFault(f"{self.url}{path} answered {status}: {_excerpt(text)}")
         return text
