@@ -1,0 +1,1 @@
+"""How fast rollouts are played, and in how much memory. Run: `python -m benchmarks.rollout`."""
