@@ -23,7 +23,7 @@ from toolorchestra.engine.weights import WeightFolders
 from toolorchestra.rollout.background import Background
 
 MAX_CONTEXT = 640
-BLOCK = 128
+BLOCK = 32
 """Tokens that vLLM's prefix cache shares at once, on a CPU."""
 PROBE_IDS = tuple(range(5, 37))
 

@@ -21,7 +21,7 @@ from transformers import PreTrainedTokenizerFast
 ASSISTANT_TAGS = ("<think>", "</think>", "<tool_call>", "</tool_call>")
 """Tags that a policy message is made of, whether the tokenizer calls them special or not."""
 _CACHED_CHARS = 20_000
-_CACHED_TEXTS = 4096
+_CACHED_TEXTS = 256
 
 
 class SafeEncoder:
