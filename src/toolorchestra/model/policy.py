@@ -28,7 +28,8 @@ def load_policy(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokeniz
     """Loads weights and tokenizer.
 
     Raises:
-        ValueError: if there is no such model, or its files are damaged or do not belong together.
+        ValueError: if there is no such model, its files are damaged or do not belong together, or
+            it takes fewer tokens than `max_context`.
     """
     where = folder_or_name(config.path)
     if where.startswith(("/", ".", "~")) and not Path(where).is_dir():
@@ -55,6 +56,12 @@ def load_policy(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokeniz
     bad = [name for name, weight in model.named_parameters() if not torch.isfinite(weight).all()]
     if bad:
         raise _refusal(config.path, f"NaN or infinite weights in {bad[0]}")
+    longest = getattr(model.config, "max_position_embeddings", None)
+    if longest is not None and config.max_context > longest:
+        raise ValueError(
+            f"model.max_context: {config.max_context} is not allowed; {config.path!r} takes at "
+            f"most {longest} tokens"
+        )
     return model, tokenizer
 
 

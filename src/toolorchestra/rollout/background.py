@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from threading import Thread
 from typing import Any, TypeVar
 
+log = logging.getLogger(__name__)
+
+CLOSE_S = 30.0
+"""How long what is left may take to end."""
 T = TypeVar("T")
 
 
@@ -35,19 +41,24 @@ class Background:
         """Starts a coroutine and does not wait."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
-    def close(self) -> None:
-        """Cancels what is left and ends the thread."""
-        try:
-            self.run(_cancel_others())
-        finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
+    def close(self, *, patience_s: float = CLOSE_S) -> None:
+        """Cancels what is left and ends the thread, which is given up if it hangs."""
+        ending = _cancel_others(patience_s)
+        with contextlib.suppress(TimeoutError):
+            self.start(ending).result(2 * patience_s)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(patience_s)
+        if self._thread.is_alive():
+            ending.close()
+            log.warning("a rollout hangs and was given up: it heeds no cancellation")
+        else:
             self._loop.close()
 
 
-async def _cancel_others() -> None:
+async def _cancel_others(patience_s: float) -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    if others:
+        await asyncio.wait(others, timeout=patience_s)
     await asyncio.get_running_loop().shutdown_asyncgens()

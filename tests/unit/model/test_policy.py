@@ -58,6 +58,15 @@ def test_the_dtype_is_the_configs(folder):
     assert model.dtype == torch.bfloat16
 
 
+def test_a_context_longer_than_the_models_is_refused(folder):
+    change_json(folder / "config.json", max_position_embeddings=500)
+    assert load_policy(ModelConfig(path=str(folder), max_context=500, max_new_tokens=16))
+    with pytest.raises(
+        ValueError, match=r"^model\.max_context: 501 is not .* 500 tokens$"
+    ):
+        load_policy(ModelConfig(path=str(folder), max_context=501, max_new_tokens=16))
+
+
 def test_tiny_means_the_folder_that_ships_with_the_project():
     assert folder_or_name("tiny") == str(TINY)
     assert folder_or_name("Qwen/Qwen3-8B") == "Qwen/Qwen3-8B"

@@ -14,8 +14,8 @@ from toolorchestra.rollout.background import Background
 def background():
     background = Background()
     yield background
-    if background._thread.is_alive():
-        background.close()
+    if background._thread.is_alive() and not background._loop.is_closed():
+        background.close(patience_s=5.0)
 
 
 class Endless:
@@ -115,3 +115,36 @@ def test_closing_ends_though_what_is_left_fails_when_it_is_cancelled(background)
     assert started.wait(5.0)
     background.close()
     assert not background._thread.is_alive()
+
+
+def test_closing_gives_up_what_heeds_no_cancellation(background, caplog):
+    started, freed = threading.Event(), threading.Event()
+
+    async def deaf():
+        started.set()
+        while not freed.is_set():
+            try:
+                await asyncio.sleep(0.01)
+            except asyncio.CancelledError:
+                continue
+
+    background.start(deaf())
+    assert started.wait(5.0)
+    begun = time.monotonic()
+    background.close(patience_s=0.1)
+    assert time.monotonic() - begun < 5.0
+    freed.set()
+
+
+def test_closing_gives_up_a_thread_that_never_comes_back(background, caplog):
+    started, freed = threading.Event(), threading.Event()
+
+    async def blocking():
+        started.set()
+        freed.wait(20.0)
+
+    background.start(blocking())
+    assert started.wait(5.0)
+    background.close(patience_s=0.1)
+    assert "a rollout hangs and was given up" in caplog.text
+    freed.set()
