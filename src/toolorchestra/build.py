@@ -134,6 +134,7 @@ def build_vllm_engine(
         end_id=end_id,
         folders=WeightFolders(weights_dir / "weights"),
         probe_ids=speaker.tokenizer.encode(PROBE, add_special_tokens=False),
+        sleeps=options.sleep,
     )
 
 

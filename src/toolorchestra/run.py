@@ -162,7 +162,7 @@ class _Run:
         pool = self._build_pool()
         module = OrchestratorModule(
             self._model,
-            source=Collector(pool, run=self._stage.run),
+            source=Collector(pool, run=self._stage.run, rest=self._engine.rest),
             on_updated=self._load,
             on_step=self._on_step,
             trainer_config=options.trainer,

@@ -78,6 +78,10 @@ class PolicyEngine(Engine, Protocol):
         """
         ...
 
+    async def rest(self) -> None:
+        """Hears that a step has its rollouts: the next `load` comes once its update is done."""
+        ...
+
     async def close(self) -> None:
         """Ends all that the engine started."""
         ...

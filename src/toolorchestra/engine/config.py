@@ -32,6 +32,9 @@ class VllmConfig:
     weights_dir: str | None = None
     """Folder through which weights reach the workers, seen by all; null: `weights` in the run's
     own. /dev/shm/… spares the disk within a node."""
+    sleep: bool = False
+    """Whether workers give up their GPU memory while the weights are updated: for a policy that
+    trains on the same GPUs. Needs rollout.max_staleness=0."""
     start_timeout_s: float = 900.0
     """Longest that a worker may take to start."""
     load_timeout_s: float = 300.0

@@ -75,6 +75,9 @@ class TransformersEngine:
         self.version = version
         return {}
 
+    async def rest(self) -> None:
+        """Has nothing to give up: its weights are the trainer's."""
+
     async def close(self) -> None:
         """Has nothing to end."""
 

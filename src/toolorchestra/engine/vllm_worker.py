@@ -132,6 +132,22 @@ class VllmWorker:
         except WorkerDown as error:
             self.report_down(str(error))
 
+    async def rest(self) -> None:
+        """Gives up its GPU memory until the next weights.
+
+        Raises:
+            ValueError: It cannot.
+        """
+        if not self.is_ready:
+            return  # whoever is on the way up is of no use asleep
+        self._ready.clear()
+        try:
+            await self.server.sleep()
+        except EngineFault as error:
+            raise ValueError(f"rollout.vllm: {self.name} cannot sleep: {error}") from error
+        except WorkerDown as error:
+            self.report_down(str(error))
+
     async def is_broken(self, reason: str) -> bool:
         """Whether a server that failed a request is down, or may be asked again."""
         if self.is_ready and not await self.server.is_healthy():

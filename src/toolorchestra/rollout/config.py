@@ -61,6 +61,9 @@ class RolloutConfig:
         if self.engine == "transformers":
             inside = "0 with rollout.engine=transformers, whose weights are the trainer's own"
             _require(self.max_staleness == 0, "max_staleness", self.max_staleness, inside)
+        if self.vllm.sleep:
+            awake = "0 with rollout.vllm.sleep=true"
+            _require(self.max_staleness == 0, "max_staleness", self.max_staleness, awake)
         support = "1: the update scores tokens under the whole distribution"
         _require(self.top_p == 1, "top_p", self.top_p, support)
         _require(self.top_k == 0, "top_k", self.top_k, support.replace("1:", "0 (off):"))

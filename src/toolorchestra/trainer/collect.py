@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -118,15 +118,28 @@ class Scorer:
 class Collector:
     """Hands the trainer step after step, out of the pool that plays them."""
 
-    def __init__(self, pool: Pool[ScoredGroup], *, run: RunThere) -> None:
-        """Takes the pool, and what runs a coroutine on the pool's event loop."""
-        self._pool, self._run = pool, run
+    def __init__(
+        self, pool: Pool[ScoredGroup], *, run: RunThere, rest: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Takes the pool.
+
+        Args:
+            pool: Plays the groups.
+            run: Runs a coroutine on the pool's event loop.
+            rest: Tells the engine that a step has its groups.
+        """
+        self._pool, self._run, self._rest = pool, run, rest
 
     def collect(self, version: int) -> StepData:
         """Waits for the groups of the next step, which trains the weights of `version`."""
         start_s = time.perf_counter()
-        batch = self._run(self._pool.take(version))
+        batch = self._run(self._take(version))
         return step_data(batch, version=version, rollout_s=time.perf_counter() - start_s)
+
+    async def _take(self, version: int) -> Batch[ScoredGroup]:
+        batch = await self._pool.take(version)
+        await self._rest()
+        return batch
 
     def state(self) -> dict[str, Any]:
         """Which episodes come next, for a checkpoint; between steps."""

@@ -61,6 +61,7 @@ class StandInVllm:
         self.faults: dict[str, str | Spoil] = {}
         """Route to a status, "hang", "cut", "cut short", "kept", a key of BODIES, or a spoil."""
         self.num_in_flight = 0
+        self.asleep: set[str] = set()
         self.url = ""
         self._holds: dict[str, asyncio.Event] = {}
         self._going = asyncio.Event()
@@ -92,6 +93,8 @@ class StandInVllm:
                 web.post(GENERATE, self._generate),
                 web.post("/pause", self._pause),
                 web.post("/resume", self._resume),
+                web.post("/sleep", self._sleep),
+                web.post("/wake_up", self._wake),
                 web.post("/collective_rpc", self._reload),
                 web.post("/reset_prefix_cache", self._reset),
                 web.post("/update_weight_version", self._mark),
@@ -218,9 +221,19 @@ class StandInVllm:
         self._going.set()
         return web.json_response({"status": "resumed"})
 
+    async def _sleep(self, request: web.Request) -> web.Response:
+        assert request.query["level"] == "2"
+        self.asleep = {"weights", "kv_cache"}
+        return web.json_response({"status": "sleeping"})
+
+    async def _wake(self, request: web.Request) -> web.Response:
+        self.asleep.remove(request.query["tags"])
+        return web.json_response({"status": "awake"})
+
     async def _reload(self, request: web.Request) -> web.Response:
         body = await request.json()
         assert body["method"] == "reload_weights"
+        assert "weights" not in self.asleep, "there is no memory for them"
         if self.faults.get(request.path) != "kept":
             self._take(body["kwargs"]["weights_path"])
         return web.json_response({"results": [None]})

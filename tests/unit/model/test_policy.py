@@ -61,9 +61,7 @@ def test_the_dtype_is_the_configs(folder):
 def test_a_context_longer_than_the_models_is_refused(folder):
     change_json(folder / "config.json", max_position_embeddings=500)
     assert load_policy(ModelConfig(path=str(folder), max_context=500, max_new_tokens=16))
-    with pytest.raises(
-        ValueError, match=r"^model\.max_context: 501 is not .* 500 tokens$"
-    ):
+    with pytest.raises(ValueError, match=r"^model\.max_context: 501 is not .* 500 tokens$"):
         load_policy(ModelConfig(path=str(folder), max_context=501, max_new_tokens=16))
 
 

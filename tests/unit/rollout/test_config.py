@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from toolorchestra.engine.config import VllmConfig
 from toolorchestra.rollout.config import RolloutConfig
 
 
@@ -34,6 +35,11 @@ def test_the_defaults_are_the_papers():
 def test_what_is_not_allowed_is_refused_with_what_is(key, value, allowed):
     with pytest.raises(ValueError, match=rf"^rollout\.{key}: .* is not allowed; use {allowed}"):
         RolloutConfig(**{key: value})
+
+
+def test_workers_that_sleep_while_the_weights_change_cannot_sample_ahead():
+    with pytest.raises(ValueError, match=r"max_staleness: 1 is not .* 0 with rollout.vllm.sleep="):
+        RolloutConfig(engine="vllm", max_staleness=1, vllm=VllmConfig(sleep=True))
 
 
 def test_workers_of_their_own_may_sample_ahead_of_the_weights():
