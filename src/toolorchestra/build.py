@@ -22,6 +22,7 @@ from toolorchestra.engine.base import PolicyEngine
 from toolorchestra.engine.transformers_engine import TransformersEngine
 from toolorchestra.engine.vllm_engine import VllmEngine
 from toolorchestra.engine.vllm_launch import GIB, check_machine, start_worker
+from toolorchestra.engine.vllm_transfer import GpuTransfer, vllm_sender
 from toolorchestra.engine.vllm_worker import VllmWorker
 from toolorchestra.engine.weights import WeightFolders
 from toolorchestra.model.config import ModelConfig
@@ -135,6 +136,9 @@ def build_vllm_engine(
         folders=WeightFolders(weights_dir / "weights"),
         probe_ids=speaker.tokenizer.encode(PROBE, add_special_tokens=False),
         sleeps=options.sleep,
+        transfer=None
+        if options.transfer == "file"
+        else GpuTransfer(vllm_sender(options.transfer, num_gpus=options.tensor_parallel)),
     )
 
 

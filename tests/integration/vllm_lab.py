@@ -18,6 +18,7 @@ from toolorchestra.engine.base import Completion, Request
 from toolorchestra.engine.config import VllmConfig
 from toolorchestra.engine.vllm_engine import VllmEngine
 from toolorchestra.engine.vllm_launch import check_machine, start_worker
+from toolorchestra.engine.vllm_transfer import GpuTransfer
 from toolorchestra.engine.vllm_worker import VllmWorker
 from toolorchestra.engine.weights import WeightFolders
 from toolorchestra.rollout.background import Background
@@ -63,14 +64,21 @@ class Lab:
 
 
 @contextmanager
-def open_lab(folder: Path, *, end_id: int) -> Iterator[Lab]:
+def open_lab(
+    folder: Path,
+    *,
+    end_id: int,
+    config: VllmConfig | None = None,
+    num_gpus: int = 0,
+    transfer: GpuTransfer | None = None,
+) -> Iterator[Lab]:
     """Starts nothing before the first weights are loaded; leaves no process behind."""
-    config = VllmConfig(kv_cache_gib=0.25)
+    config = config or VllmConfig(kv_cache_gib=0.25)
     log = folder / "worker.log"
     start = partial(
         start_worker,
         config,
-        check_machine(config, num_gpus=0, free_memory_gib=4.0),
+        check_machine(config, num_gpus=num_gpus, free_memory_gib=4.0),
         index=0,
         dtype="float32",
         max_context=MAX_CONTEXT,
@@ -81,7 +89,12 @@ def open_lab(folder: Path, *, end_id: int) -> Iterator[Lab]:
         "worker 0", config, start=start, max_logprob_gap=1e-3, min_context=MAX_CONTEXT
     )
     engine = VllmEngine(
-        [worker], end_id=end_id, folders=WeightFolders(folder / "weights"), probe_ids=PROBE_IDS
+        [worker],
+        end_id=end_id,
+        folders=WeightFolders(folder / "weights"),
+        probe_ids=PROBE_IDS,
+        sleeps=config.sleep,
+        transfer=transfer,
     )
     background = Background()
     try:

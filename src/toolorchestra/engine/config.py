@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+TRANSFERS = ("file", "nccl", "ipc")
+
 
 def _require(condition: bool, key: str, value: object, allowed: str) -> None:
     if not condition:
@@ -29,6 +31,9 @@ class VllmConfig:
     """More arguments for the server, as vLLM's command line takes them."""
     env: dict[str, str] = field(default_factory=dict)
     """Environment variables of the workers."""
+    transfer: str = "file"
+    """How newer weights get there: "file", through a folder; "nccl" or "ipc", vLLM's own transfer
+    from the trainer's GPU to the workers', the latter within one node."""
     weights_dir: str | None = None
     """Folder through which weights reach the workers, seen by all; null: `weights` in the run's
     own. /dev/shm/… spares the disk within a node."""
@@ -60,6 +65,7 @@ class VllmConfig:
         for key in ("start_timeout_s", "load_timeout_s", "request_timeout_s"):
             _require(getattr(self, key) > 0, key, getattr(self, key), "seconds above 0")
         _require(self.kv_cache_gib >= 0, "kv_cache_gib", self.kv_cache_gib, "0 or more")
+        _require(self.transfer in TRANSFERS, "transfer", self.transfer, ", ".join(TRANSFERS))
         gap = self.max_logprob_gap
         _require(gap is None or gap > 0, "max_logprob_gap", gap, "a number above 0, or null")
         for url in self.urls:

@@ -8,11 +8,13 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from transformers import PreTrainedModel
 
 from toolorchestra.engine.base import Completion, EngineFault, Request
 from toolorchestra.engine.vllm_http import WeightsLost, WorkerDown
+from toolorchestra.engine.vllm_transfer import GpuTransfer
 from toolorchestra.engine.vllm_worker import VllmWorker, Weights
 from toolorchestra.engine.weights import WeightFolders, logprobs_of
 
@@ -32,6 +34,7 @@ class VllmEngine:
         folders: WeightFolders,
         probe_ids: Sequence[int],
         sleeps: bool = False,
+        transfer: GpuTransfer | None = None,
     ) -> None:
         """Starts nothing yet: workers start with the first weights they get.
 
@@ -41,11 +44,13 @@ class VllmEngine:
             folders: Where weights are written for the workers.
             probe_ids: Tokens whose log-probabilities are compared after every load.
             sleeps: Whether workers give up their GPU memory while they rest.
+            transfer: Sends newer weights from GPU to GPU. None: workers read them from a folder.
         """
         self.version = 0
         self.workers = tuple(workers)
         self._end_id, self._folders, self._probe_ids = end_id, folders, tuple(probe_ids)
-        self._sleeps = sleeps
+        self._sleeps, self._transfer = sleeps, transfer
+        self._first_folder: Path | None = None
         self._homes: dict[str, VllmWorker] = {}
         """Each rollout's worker."""
         self._visitors: dict[str, Counter[VllmWorker]] = {}
@@ -67,12 +72,13 @@ class VllmEngine:
                 f"the policy's weights are damaged: version {version} gives log-probabilities that "
                 "are not finite; lower trainer.learning_rate, or resume from an earlier checkpoint"
             )
-        folder = await asyncio.to_thread(self._folders.write, model, version)
+        folder = await self._write(model, version)
         weights = Weights(
             folder=folder,
             version=version,
             probe_ids=self._probe_ids,
             probe_logprobs=tuple(expected),
+            send=self._transfer.settle(model) if self._transfer else None,
         )
         await asyncio.gather(*(worker.take(weights) for worker in self.workers))
         await self._any_ready()
@@ -85,11 +91,13 @@ class VllmEngine:
         }
 
     async def rest(self) -> None:
-        """Has the workers sleep, if they are to.
+        """The weights are about to change: none are sent, and workers sleep if they are to.
 
         Raises:
             ValueError: One cannot.
         """
+        if self._transfer:
+            self._transfer.unsettle()
         if self._sleeps:
             await asyncio.gather(*(worker.rest() for worker in self.workers))
 
@@ -137,6 +145,12 @@ class VllmEngine:
         """Ends the workers, and removes the weights that were written for them."""
         await asyncio.gather(*(worker.close() for worker in self.workers))
         self._folders.remove()
+
+    async def _write(self, model: PreTrainedModel, version: int) -> Path:
+        """The folder that a worker starts with: the first one where weights are sent, else new."""
+        if self._transfer is None or self._first_folder is None:
+            self._first_folder = await asyncio.to_thread(self._folders.write, model, version)
+        return self._first_folder
 
     async def _ready_home(self, session: str) -> VllmWorker:
         """The rollout's worker once it is ready; another if it is down."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -112,26 +113,22 @@ class VllmServer:
         await self._post("/sleep?level=2&mode=wait", {})
         self._is_asleep = True
 
-    async def load(self, folder: Path, version: int, *, timeout_s: float) -> None:
-        """Replaces the weights; messages in flight go on with the new ones.
+    @asynccontextmanager
+    async def replacing(self, version: int, *, timeout_s: float) -> AsyncIterator[None]:
+        """Pauses the server while its weights are replaced; messages in flight then go on.
 
         Nothing is sampled meanwhile, and nothing that older weights computed is used again: the
-        prefix cache is emptied, and messages in flight compute theirs anew.
+        prefix cache is emptied, and messages in flight compute theirs anew. If replacing fails, the
+        server is left paused, so that it samples nothing.
 
         Raises:
             WorkerDown: The server is gone.
-            EngineFault: It could not load them. It is left paused, so that it samples nothing.
+            EngineFault: It does not do as it is told.
         """
         await self._post("/pause?mode=keep&clear_cache=false", {}, timeout_s=timeout_s)
         if self._is_asleep:  # keys and values last, so that both copies of the weights fit in
             await self._post("/wake_up?tags=weights", {}, timeout_s=timeout_s)
-        body = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
-        try:
-            await self._post("/collective_rpc", body, timeout_s=timeout_s)
-        except ServerError as error:
-            if await self.is_healthy():  # then it is the weights that it cannot stand
-                raise EngineFault(str(error)) from error
-            raise
+        yield
         if self._is_asleep:
             await self._post("/wake_up?tags=kv_cache", {}, timeout_s=timeout_s)
             self._is_asleep = False
@@ -140,6 +137,21 @@ class VllmServer:
             raise EngineFault(f"{self.url} kept its prefix cache")
         await self.mark(version)
         await self._post("/resume", {})
+
+    async def read_weights(self, folder: Path, *, timeout_s: float) -> None:
+        """Reads the weights of a folder, within `replacing`.
+
+        Raises:
+            WorkerDown: The server is gone.
+            EngineFault: It cannot read them.
+        """
+        body = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
+        try:
+            await self._post("/collective_rpc", body, timeout_s=timeout_s)
+        except ServerError as error:
+            if await self.is_healthy():  # then it is the weights that it cannot stand
+                raise EngineFault(str(error)) from error
+            raise
 
     async def mark(self, version: int) -> None:
         """Names the weights that the server began with."""

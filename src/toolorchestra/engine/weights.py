@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import save_file
+from torch import Tensor
 from transformers import PreTrainedModel
 
 HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
@@ -63,10 +64,8 @@ def write_weights(model: PreTrainedModel, folder: Path) -> None:
     tied, and finds both.
     """
     weights = {
-        name: tensor.detach().to("cpu").contiguous() for name, tensor in model.state_dict().items()
+        name: tensor.to("cpu", copy=True).contiguous() for name, tensor in untied(model).items()
     }
-    if model.config.tie_word_embeddings:
-        weights[HEAD] = weights[EMBEDDING].clone()
     config = model.config.to_dict() | {
         "tie_word_embeddings": False,
         "architectures": [type(model).__name__],
@@ -74,6 +73,14 @@ def write_weights(model: PreTrainedModel, folder: Path) -> None:
     }
     (folder / "config.json").write_text(json.dumps(config, indent=1, default=str))
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def untied(model: PreTrainedModel) -> dict[str, Tensor]:
+    """All weights by name, the output layer under its own whether it is tied or not."""
+    weights = {name: tensor.detach() for name, tensor in model.state_dict().items()}
+    if model.config.tie_word_embeddings:
+        weights[HEAD] = weights[EMBEDDING]
+    return weights
 
 
 @torch.inference_mode()

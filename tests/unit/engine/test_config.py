@@ -12,6 +12,7 @@ from toolorchestra.engine.config import VllmConfig
         ("tensor_parallel", 0, "a whole number from 1"),
         ("first_gpu", -1, "a whole number from 0"),
         ("max_restarts", -1, "a whole number from 0"),
+        ("transfer", "rdma", "file, nccl, ipc"),
         ("kv_cache_gib", -0.5, "0 or more"),
         ("kv_cache_gib", math.nan, "0 or more"),
         ("start_timeout_s", 0.0, "seconds above 0"),

