@@ -196,7 +196,7 @@ def test_a_server_of_another_model_is_refused(lab, tmp_path):
     # Last in this file: what the server holds after it is anybody's guess.
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    from toolorchestra.engine.vllm_worker import Weights
+    from toolorchestra.engine.vllm_probe import Weights
     from toolorchestra.engine.weights import logprobs_of, write_weights
 
     config = Qwen3Config(**(policy(0, is_tied=True).config.to_dict() | {"hidden_size": 32}))

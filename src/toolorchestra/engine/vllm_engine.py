@@ -14,8 +14,9 @@ from transformers import PreTrainedModel
 
 from toolorchestra.engine.base import Completion, EngineFault, Request
 from toolorchestra.engine.vllm_http import WeightsLost, WorkerDown
+from toolorchestra.engine.vllm_probe import Weights
 from toolorchestra.engine.vllm_transfer import GpuTransfer
-from toolorchestra.engine.vllm_worker import VllmWorker, Weights
+from toolorchestra.engine.vllm_worker import VllmWorker
 from toolorchestra.engine.weights import WeightFolders, logprobs_of
 
 RETRY_S = 0.1

@@ -14,8 +14,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from toolorchestra.engine.base import EngineFault
+from toolorchestra.engine.vllm_probe import Send
 from toolorchestra.engine.vllm_process import free_port
-from toolorchestra.engine.vllm_worker import Send
 from toolorchestra.engine.weights import untied
 
 MakeSender = Callable[[str, "Source"], Callable[[], None]]

@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,6 +14,7 @@ from toolorchestra.engine.base import EngineFault
 from toolorchestra.engine.config import VllmConfig
 from toolorchestra.engine.vllm_http import VllmServer, WorkerDown
 from toolorchestra.engine.vllm_launch import PINS
+from toolorchestra.engine.vllm_probe import Weights, probe
 from toolorchestra.engine.vllm_process import VllmProcess
 
 log = logging.getLogger(__name__)
@@ -22,23 +22,6 @@ log = logging.getLogger(__name__)
 POLL_S = 0.25
 HEALTH_EVERY_S, HEALTH_TIMEOUT_S = 10.0, 60.0
 """A server in the midst of a long prefill answers late."""
-
-
-Send = Callable[[str], Awaitable[None]]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Weights:
-    """A version of the policy as workers take it, with what to hold them to."""
-
-    folder: Path
-    version: int
-    probe_ids: tuple[int, ...]
-    probe_logprobs: tuple[float, ...]
-    """The trainer's, of all probe ids but the first."""
-    send: Send | None = None
-    """Sends them to the server at an address; `folder` then holds older ones, to start with. None:
-    they are in the folder."""
 
 
 class VllmWorker:
@@ -188,11 +171,8 @@ class VllmWorker:
                 await self._until_down()
             except WorkerDown as error:
                 if not self._was_ready:
-                    await self._end_process()
-                    raise ValueError(
-                        f"rollout.vllm: {self.name} broke before it sampled anything: "
-                        f"{self._reason() or error}"
-                    ) from error
+                    reason = self._reason() or error
+                    await self._fail_to_start(f"broke before it sampled anything: {reason}")
                 self.report_down(str(error))
             self._num_vain += 1
             if self._num_vain > self._config.max_restarts:
@@ -275,7 +255,9 @@ class VllmWorker:
                 if self._loaded is not weights:
                     await self._load(weights)
                 if weights is self._newest():  # or what was sent may be newer than its record
-                    await self._probe(weights)
+                    self.gap = await probe(
+                        self.server, weights, name=self.name, max_gap=self._max_logprob_gap
+                    )
                     probed = weights
             if not self._down.is_set():
                 self._was_ready = True
@@ -299,21 +281,6 @@ class VllmWorker:
     def _newest(self) -> Weights:
         assert self._weights is not None
         return self._weights
-
-    async def _probe(self, weights: Weights) -> None:
-        try:
-            found = await self.server.score(weights.probe_ids)
-        except EngineFault as error:
-            raise ValueError(f"rollout.vllm: {self.name} failed the probe: {error}") from error
-        differences = [abs(a - b) for a, b in zip(found, weights.probe_logprobs, strict=True)]
-        self.gap = sum(differences) / len(differences)
-        if not self.gap <= self._max_logprob_gap:
-            raise ValueError(
-                f"rollout.vllm: {self.name} gives other log-probabilities than the trainer for the "
-                f"same weights (version {weights.version}): they differ by {self.gap:.3g} on "
-                f"average, {self._max_logprob_gap:g} is allowed (rollout.vllm.max_logprob_gap); "
-                "it serves another model, or its weights were not replaced"
-            )
 
     async def _until_down(self) -> None:
         """Returns when the server was reported down, ended, or stopped answering."""

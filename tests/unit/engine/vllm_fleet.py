@@ -21,8 +21,9 @@ from toolorchestra.engine import vllm_engine, vllm_worker
 from toolorchestra.engine.base import Completion
 from toolorchestra.engine.config import VllmConfig
 from toolorchestra.engine.vllm_engine import VllmEngine
+from toolorchestra.engine.vllm_probe import Weights
 from toolorchestra.engine.vllm_process import VllmProcess, free_port
-from toolorchestra.engine.vllm_worker import VllmWorker, Weights
+from toolorchestra.engine.vllm_worker import VllmWorker
 from toolorchestra.engine.weights import WeightFolders, logprobs_of
 
 VOCABULARY = 8

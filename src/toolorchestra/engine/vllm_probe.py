@@ -1,0 +1,49 @@
+"""A version of the policy as workers take it, and the probe that tells whether they have it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolorchestra.engine.base import EngineFault
+from toolorchestra.engine.vllm_http import VllmServer
+
+Send = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Weights:
+    """A version of the policy as workers take it, with what to hold them to."""
+
+    folder: Path
+    version: int
+    probe_ids: tuple[int, ...]
+    probe_logprobs: tuple[float, ...]
+    """The trainer's, of all probe ids but the first."""
+    send: Send | None = None
+    """Sends them to the server at an address; `folder` then holds older ones, to start with. None:
+    they are in the folder."""
+
+
+async def probe(server: VllmServer, weights: Weights, *, name: str, max_gap: float) -> float:
+    """Mean difference between a server's and the trainer's log-probabilities of the probe ids.
+
+    Raises:
+        WorkerDown: The server is gone.
+        ValueError: It gives none, or they differ by more than `max_gap`.
+    """
+    try:
+        found = await server.score(weights.probe_ids)
+    except EngineFault as error:
+        raise ValueError(f"rollout.vllm: {name} failed the probe: {error}") from error
+    differences = [abs(a - b) for a, b in zip(found, weights.probe_logprobs, strict=True)]
+    gap = sum(differences) / len(differences)
+    if not gap <= max_gap:
+        raise ValueError(
+            f"rollout.vllm: {name} gives other log-probabilities than the trainer for the same "
+            f"weights (version {weights.version}): they differ by {gap:.3g} on average, "
+            f"{max_gap:g} is allowed (rollout.vllm.max_logprob_gap); it serves another model, or "
+            "its weights were not replaced"
+        )
+    return gap
