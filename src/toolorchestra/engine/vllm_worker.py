@@ -62,12 +62,10 @@ class VllmWorker:
         """Folder of weights that the server may be reading right now."""
         self._ready, self._down = asyncio.Event(), asyncio.Event()
         self._busy = asyncio.Lock()
-        self._why_down = ""
-        self._was_ready = False
+        self._why_down, self._was_ready = "", False
         self._supervisor: asyncio.Task[None] | None = None
-        self.num_restarts = 0
-        self._num_vain = 0
-        """Restarts since it last sampled anything."""
+        self.num_restarts = self._num_vain = 0
+        """In all, and since it last sampled anything."""
 
     @property
     def is_ready(self) -> bool:
@@ -161,8 +159,7 @@ class VllmWorker:
             self._supervisor.cancel()
             await asyncio.gather(self._supervisor, return_exceptions=True)
         await self.server.close()
-        if self._process is not None:
-            await self._process.aend()
+        await self._end_process()
 
     async def _supervise(self) -> None:
         while True:
@@ -265,8 +262,8 @@ class VllmWorker:
 
     async def _load(self, weights: Weights) -> None:
         self.reads = weights.folder
-        timeout_s = self._config.load_timeout_s
         try:
+            timeout_s = self._config.load_timeout_s
             async with self.server.replacing(weights.version, timeout_s=timeout_s):
                 if weights.send is None:
                     await self.server.read_weights(weights.folder, timeout_s=timeout_s)
