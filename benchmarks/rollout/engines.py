@@ -15,12 +15,12 @@ from transformers import PreTrainedModel
 from benchmarks.rollout.workload import MAX_LENGTH, build_words, end_id
 from toolorchestra.build import MAX_LOGPROB_GAPS, PROBE
 from toolorchestra.engine.base import PolicyEngine
-from toolorchestra.engine.config import VllmConfig
 from toolorchestra.engine.transformers_engine import TransformersEngine
-from toolorchestra.engine.vllm_engine import VllmEngine
-from toolorchestra.engine.vllm_launch import GIB, check_machine, start_worker
-from toolorchestra.engine.vllm_worker import VllmWorker
-from toolorchestra.engine.weights import WeightFolders
+from toolorchestra.engine.vllm.config import VllmConfig
+from toolorchestra.engine.vllm.engine import VllmEngine
+from toolorchestra.engine.vllm.launch import GIB, check_machine, start_worker
+from toolorchestra.engine.vllm.weights import WeightFolders
+from toolorchestra.engine.vllm.worker import VllmWorker
 from toolorchestra.rollout.config import RolloutConfig
 
 

@@ -20,11 +20,11 @@ from toolorchestra.dataset.source import TaskSource
 from toolorchestra.dataset.split import Split
 from toolorchestra.engine.base import PolicyEngine
 from toolorchestra.engine.transformers_engine import TransformersEngine
-from toolorchestra.engine.vllm_engine import VllmEngine
-from toolorchestra.engine.vllm_launch import GIB, check_machine, start_worker
-from toolorchestra.engine.vllm_transfer import GpuTransfer, vllm_sender
-from toolorchestra.engine.vllm_worker import VllmWorker
-from toolorchestra.engine.weights import WeightFolders
+from toolorchestra.engine.vllm.engine import VllmEngine
+from toolorchestra.engine.vllm.launch import GIB, check_machine, start_worker
+from toolorchestra.engine.vllm.transfer import GpuTransfer, vllm_sender
+from toolorchestra.engine.vllm.weights import WeightFolders
+from toolorchestra.engine.vllm.worker import VllmWorker
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.rollout.loop import Speaker

@@ -5,8 +5,8 @@ import torch
 from tests.integration.vllm_lab import open_lab, policy, true_logprobs
 from tests.unit.engine.tiny_model import make_request
 
-from toolorchestra.engine.config import VllmConfig
-from toolorchestra.engine.vllm_transfer import GpuTransfer, vllm_sender
+from toolorchestra.engine.vllm.config import VllmConfig
+from toolorchestra.engine.vllm.transfer import GpuTransfer, vllm_sender
 
 pytestmark = pytest.mark.gpu
 

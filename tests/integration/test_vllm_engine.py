@@ -11,8 +11,8 @@ import torch
 from tests.integration.vllm_lab import BLOCK, MAX_CONTEXT, open_lab, policy, true_logprobs
 from tests.unit.engine.tiny_model import make_request
 
-from toolorchestra.engine.config import VllmConfig
-from toolorchestra.engine.vllm_worker import VllmWorker
+from toolorchestra.engine.vllm.config import VllmConfig
+from toolorchestra.engine.vllm.worker import VllmWorker
 
 pytestmark = pytest.mark.vllm
 
@@ -196,8 +196,8 @@ def test_a_server_of_another_model_is_refused(lab, tmp_path):
     # Last in this file: what the server holds after it is anybody's guess.
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    from toolorchestra.engine.vllm_probe import Weights
-    from toolorchestra.engine.weights import logprobs_of, write_weights
+    from toolorchestra.engine.vllm.probe import Weights
+    from toolorchestra.engine.vllm.weights import logprobs_of, write_weights
 
     config = Qwen3Config(**(policy(0, is_tied=True).config.to_dict() | {"hidden_size": 32}))
     other = Qwen3ForCausalLM(config).eval()

@@ -15,12 +15,12 @@ from tests.unit.engine.tiny_model import full_logits, tiny_model
 from transformers import Qwen3ForCausalLM
 
 from toolorchestra.engine.base import Completion, Request
-from toolorchestra.engine.config import VllmConfig
-from toolorchestra.engine.vllm_engine import VllmEngine
-from toolorchestra.engine.vllm_launch import check_machine, start_worker
-from toolorchestra.engine.vllm_transfer import GpuTransfer
-from toolorchestra.engine.vllm_worker import VllmWorker
-from toolorchestra.engine.weights import WeightFolders
+from toolorchestra.engine.vllm.config import VllmConfig
+from toolorchestra.engine.vllm.engine import VllmEngine
+from toolorchestra.engine.vllm.launch import check_machine, start_worker
+from toolorchestra.engine.vllm.transfer import GpuTransfer
+from toolorchestra.engine.vllm.weights import WeightFolders
+from toolorchestra.engine.vllm.worker import VllmWorker
 from toolorchestra.rollout.background import Background
 
 MAX_CONTEXT = 640

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from toolorchestra.engine.config import VllmConfig
+from toolorchestra.engine.vllm.config import VllmConfig
 
 ENGINES = ("transformers", "vllm")
 

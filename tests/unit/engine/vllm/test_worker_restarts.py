@@ -6,8 +6,7 @@ import signal
 from functools import partial
 
 import pytest
-from tests.unit.engine.stand_in_vllm import GENERATE, StandInVllm
-from tests.unit.engine.vllm_fleet import (
+from tests.unit.engine.vllm.fleet import (
     group_of,
     make_weights,
     real_process,
@@ -15,9 +14,10 @@ from tests.unit.engine.vllm_fleet import (
     until,
     working,
 )
+from tests.unit.engine.vllm.stand_in import GENERATE, StandInVllm
 
-from toolorchestra.engine import vllm_worker
-from toolorchestra.engine.vllm_http import VllmServer
+from toolorchestra.engine.vllm import worker as vllm_worker
+from toolorchestra.engine.vllm.server import VllmServer
 
 RELOAD = "POST /collective_rpc"
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from toolorchestra.engine.base import EngineFault
-from toolorchestra.engine.config import VllmConfig
-from toolorchestra.engine.vllm_http import VllmServer, WorkerDown
-from toolorchestra.engine.vllm_launch import PINS
-from toolorchestra.engine.vllm_probe import Weights, probe
-from toolorchestra.engine.vllm_process import VllmProcess
+from toolorchestra.engine.vllm.config import VllmConfig
+from toolorchestra.engine.vllm.launch import PINS
+from toolorchestra.engine.vllm.probe import Weights, probe
+from toolorchestra.engine.vllm.process import VllmProcess
+from toolorchestra.engine.vllm.server import VllmServer, WorkerDown
 
 log = logging.getLogger(__name__)
 

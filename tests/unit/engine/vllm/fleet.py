@@ -13,23 +13,24 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-from tests.unit.engine import stand_in_vllm
-from tests.unit.engine.stand_in_vllm import StandInVllm
 from tests.unit.engine.tiny_model import make_request
+from tests.unit.engine.vllm import stand_in
+from tests.unit.engine.vllm.stand_in import StandInVllm
 
-from toolorchestra.engine import vllm_engine, vllm_worker
 from toolorchestra.engine.base import Completion
-from toolorchestra.engine.config import VllmConfig
-from toolorchestra.engine.vllm_engine import VllmEngine
-from toolorchestra.engine.vllm_probe import Weights
-from toolorchestra.engine.vllm_process import VllmProcess, free_port
-from toolorchestra.engine.vllm_worker import VllmWorker
-from toolorchestra.engine.weights import WeightFolders, logprobs_of
+from toolorchestra.engine.vllm import engine as vllm_engine
+from toolorchestra.engine.vllm import worker as vllm_worker
+from toolorchestra.engine.vllm.config import VllmConfig
+from toolorchestra.engine.vllm.engine import VllmEngine
+from toolorchestra.engine.vllm.probe import Weights
+from toolorchestra.engine.vllm.process import VllmProcess, free_port
+from toolorchestra.engine.vllm.weights import WeightFolders, logprobs_of
+from toolorchestra.engine.vllm.worker import VllmWorker
 
 VOCABULARY = 8
 END_ID = 7
 PROBE_IDS = (1, 2, 3, 5)
-STAND_IN = str(Path(stand_in_vllm.__file__))
+STAND_IN = str(Path(stand_in.__file__))
 
 
 class RowPolicy(torch.nn.Module):

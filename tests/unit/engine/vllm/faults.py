@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tests.unit.engine.stand_in_vllm import Spoil
+from tests.unit.engine.vllm.stand_in import Spoil
 
 
 def _of_choice(**changes: Any) -> Spoil:

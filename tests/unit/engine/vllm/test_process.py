@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.unit.engine.vllm_fleet import (
+from tests.unit.engine.vllm.fleet import (
     STAND_IN,
     group_of,
     is_alive,
@@ -15,9 +15,9 @@ from tests.unit.engine.vllm_fleet import (
     until,
 )
 
-from toolorchestra.engine import vllm_process
-from toolorchestra.engine.vllm_http import VllmServer
-from toolorchestra.engine.vllm_process import VllmProcess, free_port
+from toolorchestra.engine.vllm import process as vllm_process
+from toolorchestra.engine.vllm.process import VllmProcess, free_port
+from toolorchestra.engine.vllm.server import VllmServer
 
 STAMP = "11-30 00:16:28"
 WORKER = f"(Worker pid=24805) ERROR {STAMP} [multiproc_executor.py:1063] "
@@ -177,7 +177,7 @@ async def test_it_ends_when_the_python_that_started_it_is_killed(tmp_path):
     log = tmp_path / "worker.log"
     program = f"""
 import pathlib, time
-from toolorchestra.engine.vllm_process import VllmProcess
+from toolorchestra.engine.vllm.process import VllmProcess
 command = {[sys.executable, STAND_IN, "--model", str(folder)]!r}
 log = pathlib.Path({str(log)!r})
 process = VllmProcess(command, env={{}}, log=log, port={free_port()})

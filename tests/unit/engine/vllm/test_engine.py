@@ -8,9 +8,8 @@ from functools import partial
 
 import pytest
 import torch
-from tests.unit.engine.stand_in_vllm import GENERATE
 from tests.unit.engine.tiny_model import make_request
-from tests.unit.engine.vllm_fleet import (
+from tests.unit.engine.vllm.fleet import (
     Fleet,
     RowPolicy,
     engine_of,
@@ -18,9 +17,10 @@ from tests.unit.engine.vllm_fleet import (
     real_process,
     until,
 )
+from tests.unit.engine.vllm.stand_in import GENERATE
 
 from toolorchestra.engine.base import EngineFault
-from toolorchestra.engine.vllm_http import VllmServer
+from toolorchestra.engine.vllm.server import VllmServer
 
 RELOAD = "POST /collective_rpc"
 

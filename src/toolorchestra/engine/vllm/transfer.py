@@ -14,9 +14,9 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from toolorchestra.engine.base import EngineFault
-from toolorchestra.engine.vllm_probe import Send
-from toolorchestra.engine.vllm_process import free_port
-from toolorchestra.engine.weights import untied
+from toolorchestra.engine.vllm.probe import Send
+from toolorchestra.engine.vllm.process import free_port
+from toolorchestra.engine.vllm.weights import untied
 
 MakeSender = Callable[[str, "Source"], Callable[[], None]]
 """Makes what sends all weights of a source to the server at an address, at every call."""

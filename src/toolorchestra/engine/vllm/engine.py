@@ -13,11 +13,11 @@ from pathlib import Path
 from transformers import PreTrainedModel
 
 from toolorchestra.engine.base import Completion, EngineFault, Request
-from toolorchestra.engine.vllm_http import WeightsLost, WorkerDown
-from toolorchestra.engine.vllm_probe import Weights
-from toolorchestra.engine.vllm_transfer import GpuTransfer
-from toolorchestra.engine.vllm_worker import VllmWorker
-from toolorchestra.engine.weights import WeightFolders, logprobs_of
+from toolorchestra.engine.vllm.probe import Weights
+from toolorchestra.engine.vllm.server import WeightsLost, WorkerDown
+from toolorchestra.engine.vllm.transfer import GpuTransfer
+from toolorchestra.engine.vllm.weights import WeightFolders, logprobs_of
+from toolorchestra.engine.vllm.worker import VllmWorker
 
 RETRY_S = 0.1
 MAX_ATTEMPTS = 5

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from toolorchestra.engine.config import VllmConfig
+from toolorchestra.engine.vllm.config import VllmConfig
 
 
 @pytest.mark.parametrize(

@@ -5,18 +5,18 @@ import json
 import urllib.request
 
 import pytest
-from tests.unit.engine.stand_in_vllm import ROW
-from tests.unit.engine.test_vllm_engine import RELOAD, ask_once
 from tests.unit.engine.tiny_model import tiny_model
-from tests.unit.engine.vllm_fleet import (
+from tests.unit.engine.vllm.fleet import (
     Fleet,
     RowPolicy,
     engine_of,
     until,
 )
+from tests.unit.engine.vllm.stand_in import ROW
+from tests.unit.engine.vllm.test_engine import RELOAD, ask_once
 
-from toolorchestra.engine.vllm_transfer import GpuTransfer, Source
-from toolorchestra.engine.weights import EMBEDDING, HEAD, WeightFolders
+from toolorchestra.engine.vllm.transfer import GpuTransfer, Source
+from toolorchestra.engine.vllm.weights import EMBEDDING, HEAD, WeightFolders
 
 
 class Senders:

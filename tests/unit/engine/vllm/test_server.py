@@ -5,14 +5,14 @@ import time
 from contextlib import asynccontextmanager
 
 import pytest
-from tests.unit.engine.stand_in_vllm import BODIES, GENERATE, StandInVllm
 from tests.unit.engine.tiny_model import make_request
-from tests.unit.engine.vllm_faults import SPOILS
-from tests.unit.engine.vllm_fleet import END_ID, RowPolicy, make_weights, until
+from tests.unit.engine.vllm.faults import SPOILS
+from tests.unit.engine.vllm.fleet import END_ID, RowPolicy, make_weights, until
+from tests.unit.engine.vllm.stand_in import BODIES, GENERATE, StandInVllm
 
 from toolorchestra.engine.base import EngineFault
-from toolorchestra.engine.vllm_http import VllmServer, WeightsLost, WorkerDown
-from toolorchestra.engine.vllm_process import free_port
+from toolorchestra.engine.vllm.process import free_port
+from toolorchestra.engine.vllm.server import VllmServer, WeightsLost, WorkerDown
 
 LOAD = ["POST /pause?mode=keep&clear_cache=false", "POST /collective_rpc"]
 LOAD += ["POST /reset_prefix_cache?reset_running_requests=true"]

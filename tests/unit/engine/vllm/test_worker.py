@@ -4,8 +4,7 @@ import asyncio
 from functools import partial
 
 import pytest
-from tests.unit.engine.stand_in_vllm import GENERATE
-from tests.unit.engine.vllm_fleet import (
+from tests.unit.engine.vllm.fleet import (
     Fleet,
     RowPolicy,
     make_weights,
@@ -14,6 +13,7 @@ from tests.unit.engine.vllm_fleet import (
     until,
     working,
 )
+from tests.unit.engine.vllm.stand_in import GENERATE
 
 
 async def test_it_starts_with_the_first_weights_names_their_version_and_probes_them(tmp_path):

@@ -3,7 +3,7 @@
 The policy draws every token from the softmax of one row of weights, whatever came before, so that a
 folder of weights decides what it answers. Tests use it in their own event loop, or as a process:
 
-    python tests/unit/engine/stand_in_vllm.py --host 127.0.0.1 --port 8000 --model FOLDER
+    python tests/unit/engine/vllm/stand_in.py --host 127.0.0.1 --port 8000 --model FOLDER
 
 A process reads from its environment STAND_IN_ERROR (written out, and it ends), STAND_IN_DELAY_S
 (before it answers), STAND_IN_FAULTS (JSON, route to fault), STAND_IN_IGNORES_TERM and

@@ -1,0 +1,1 @@
+"""Rollouts from vLLM servers: started, watched, mended, and given every new version."""
