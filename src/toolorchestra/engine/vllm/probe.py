@@ -1,4 +1,4 @@
-"""A version of the policy as workers take it, and the probe that tells whether they have it."""
+"""What a server must be, a version of the policy as it takes it, and whether it has it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolorchestra.engine.base import EngineFault
+from toolorchestra.engine.vllm.launch import PINS
 from toolorchestra.engine.vllm.server import VllmServer
 
 Send = Callable[[str], Awaitable[None]]
@@ -47,3 +48,24 @@ async def probe(server: VllmServer, weights: Weights, *, name: str, max_gap: flo
             "its weights were not replaced"
         )
     return gap
+
+
+async def check_server(server: VllmServer, *, name: str, min_context: int) -> None:
+    """Sees to it that a server is of a known release and holds long enough a context.
+
+    Raises:
+        WorkerDown: The server is gone.
+        EngineFault: It does not say.
+        ValueError: It is not, or does not.
+    """
+    release = await server.release()
+    if release not in PINS.values():
+        raise ValueError(
+            f"rollout.vllm: {name} is vLLM {release}; use {' or '.join(PINS.values())}"
+        )
+    context = await server.max_context()
+    if context < min_context:
+        raise ValueError(
+            f"rollout.vllm: {name} holds {context} tokens, fewer than model.max_context="
+            f"{min_context}; start it with --max-model-len {min_context}"
+        )

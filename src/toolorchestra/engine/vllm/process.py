@@ -61,6 +61,10 @@ class VllmProcess:
         """Whether the server's own process lives."""
         return self._process.poll() is None
 
+    def was_killed(self) -> bool:
+        """Whether a signal ended it: somebody else's doing, such as a kernel short of memory."""
+        return (self._process.poll() or 0) < 0
+
     def end(self) -> None:
         """Ends the server and its children, by force where asking does not help."""
         group = self._process.pid

@@ -12,8 +12,7 @@ from typing import NoReturn
 
 from toolorchestra.engine.base import EngineFault
 from toolorchestra.engine.vllm.config import VllmConfig
-from toolorchestra.engine.vllm.launch import PINS
-from toolorchestra.engine.vllm.probe import Weights, probe
+from toolorchestra.engine.vllm.probe import Weights, check_server, probe
 from toolorchestra.engine.vllm.process import VllmProcess
 from toolorchestra.engine.vllm.server import VllmServer, WorkerDown
 
@@ -167,7 +166,7 @@ class VllmWorker:
                 await self._bring_up()
                 await self._until_down()
             except WorkerDown as error:
-                if not self._was_ready:
+                if not self._may_try_again():
                     reason = self._reason() or error
                     await self._fail_to_start(f"broke before it sampled anything: {reason}")
                 self.report_down(str(error))
@@ -217,7 +216,7 @@ class VllmWorker:
                 )
             await asyncio.sleep(POLL_S)
         try:
-            await self._check_server()
+            await check_server(self.server, name=self.name, min_context=self._min_context)
             if self._start_process is not None:
                 await self.server.mark(begun.version)
                 self._loaded = begun if begun.send is None else None
@@ -226,23 +225,14 @@ class VllmWorker:
         self._down.clear()  # only now: what the last server left unanswered is no fault of this one
 
     async def _fail_to_start(self, reason: str) -> NoReturn:
-        if not self._was_ready:
-            await self._end_process()
-            raise ValueError(f"rollout.vllm: {self.name} {reason}")
-        raise WorkerDown(reason)
+        if self._may_try_again():
+            raise WorkerDown(reason)
+        await self._end_process()
+        raise ValueError(f"rollout.vllm: {self.name} {reason}")
 
-    async def _check_server(self) -> None:
-        release = await self.server.release()
-        if release not in PINS.values():
-            raise ValueError(
-                f"rollout.vllm: {self.name} is vLLM {release}; use {' or '.join(PINS.values())}"
-            )
-        context = await self.server.max_context()
-        if context < self._min_context:
-            raise ValueError(
-                f"rollout.vllm: {self.name} holds {context} tokens, fewer than model.max_context="
-                f"{self._min_context}; start it with --max-model-len {self._min_context}"
-            )
+    def _may_try_again(self) -> bool:
+        """Not where the very first start fails by itself: the next would too."""
+        return self._was_ready or (self._process is not None and self._process.was_killed())
 
     async def _catch_up(self) -> None:
         """Loads and probes until the newest weights are in, and lets requests through."""

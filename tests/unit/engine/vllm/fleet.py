@@ -73,8 +73,11 @@ class FakeProcess:
     def is_running(self) -> bool:
         return not self.has_ended
 
+    def was_killed(self) -> bool:
+        return False
+
     async def aend(self) -> None:
-        """Ends as if killed."""
+        """Ends as if it had failed."""
         self.has_ended = True
         await self._start
         await self.server.stop()

@@ -199,3 +199,20 @@ async def test_a_server_of_another_release_is_refused(tmp_path):
         with pytest.raises(ValueError, match=r"is vLLM 0\.8\.5; use 0\.32\.0 or 0\.33\.0$"):
             await worker.take(make_weights(tmp_path, 0))
     await server.stop()
+
+
+async def test_a_server_that_is_killed_while_it_starts_for_the_first_time_is_started_anew(tmp_path):
+    processes = []
+
+    def start(folder):
+        slowly = {"STAND_IN_DELAY_S": "30"} if not processes else {}
+        processes.append(real_process(folder, log=tmp_path / "w.log", env=slowly))
+        return processes[-1]
+
+    async with working(start) as (worker, _):
+        take = asyncio.create_task(worker.take(make_weights(tmp_path, 4)))
+        await until(lambda: processes)
+        os.kill(processes[0].pid, signal.SIGKILL)
+        await take
+        assert (await sampled(worker)).version == 4
+        assert len(processes) == 2
