@@ -19,6 +19,7 @@ pytestmark = pytest.mark.vllm
 END_ID = 0
 NUM_LOADS, NUM_TURNS = 20, 50
 BOUND = 1e-4
+SAMPLED = "vllm:generation_tokens_total"
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +123,10 @@ def test_messages_in_flight_during_a_load_go_on_with_the_new_weights_and_say_the
     asked = requests(16, max_tokens=400)
 
     async def load_meanwhile():
+        before = (await lab.worker.server.counters())[SAMPLED]
         pending = asyncio.ensure_future(lab.sampled(asked))
-        await asyncio.sleep(0.4)
+        while (await lab.worker.server.counters())[SAMPLED] - before < 2 * len(asked):
+            assert not pending.done(), "too fast to be met in flight"
         await lab.engine.load(new, 8)
         return await pending
 
@@ -147,8 +150,10 @@ def test_a_killed_worker_comes_back_with_its_weights_and_no_message_is_lost(lab)
     victim = lab.worker.pid
 
     async def kill_meanwhile():
+        before = (await lab.worker.server.counters())[SAMPLED]
         pending = asyncio.ensure_future(lab.sampled(asked))
-        await asyncio.sleep(0.3)
+        while (await lab.worker.server.counters())[SAMPLED] - before < len(asked):
+            assert not pending.done(), "too fast to be met in flight"
         os.kill(victim, signal.SIGKILL)
         return await pending
 
