@@ -36,9 +36,9 @@ class RolloutConfig:
     max_staleness: int = 0
     """Updates that the weights may be ahead of those that began a group. 0: sampling and training
     take turns; 1: the next step is sampled while this one is trained. Needs engine=vllm."""
-    max_replacements: int = 0
-    """Groups that are played in a step in place of ones that the filters dropped. Beyond them, or
-    with 0, a step trains on fewer groups."""
+    max_replacements: int = 48
+    """Groups that are played in a step in place of ones that the filters dropped, so that it stays
+    full. Beyond them a step trains on fewer groups: a policy with little left to learn ends too."""
     batch_wait_s: float = 60.0
     """Longest that waiting rollouts are held for others that are in a tool."""
     prefill_tokens: int = 16384
