@@ -47,7 +47,7 @@ class VllmConfig:
     request_timeout_s: float = 600.0
     """Longest that one message may take."""
     max_restarts: int = 5
-    """Times in a row that a worker is started anew before it has sampled anything."""
+    """Times in a row that a worker is started anew before any of them has sampled anything."""
     max_logprob_gap: float | None = None
     """Largest mean difference between the trainer's and a worker's log-probabilities of the same
     tokens after a load; beyond it the run stops. null: 1e-3 in float32, 0.1 in bfloat16."""

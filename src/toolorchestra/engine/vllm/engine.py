@@ -139,7 +139,8 @@ class VllmEngine:
                     raise EngineFault(f"failed {MAX_ATTEMPTS} times, last with: {error}") from error
                 await asyncio.sleep(RETRY_S)
             else:
-                worker.report_sampled()
+                for one in self.workers:  # while any of them samples, the run gets on
+                    one.report_sampled()
                 return completion
 
     async def close(self) -> None:

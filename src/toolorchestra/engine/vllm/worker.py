@@ -149,7 +149,7 @@ class VllmWorker:
         self._down.set()
 
     def report_sampled(self) -> None:
-        """Says that the server sampled a message."""
+        """Says that this worker or another sampled a message."""
         self._num_vain = 0
 
     async def close(self) -> None:

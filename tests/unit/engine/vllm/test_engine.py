@@ -276,3 +276,15 @@ async def test_workers_sleep_while_the_weights_change_if_they_are_to(tmp_path, s
         assert [bool(fleet.server.asleep) for fleet in fleets] == [sleeps, sleeps]
         await engine.load(RowPolicy(1), 1)
         assert (await ask_once(engine)).version == 1
+
+
+async def test_a_worker_that_breaks_again_and_again_does_not_end_a_run_that_gets_on(tmp_path):
+    steady, frail = Fleet(), Fleet()
+    async with engine_of(tmp_path, steady, frail, max_restarts=1) as engine:
+        await engine.load(RowPolicy(0), 0)
+        for number in range(4):
+            await frail.kill()
+            await until(lambda number=number: len(frail.started) == number + 2)
+            await ask_once(engine)
+        assert engine.workers[1].num_restarts == 4
+        await engine.workers[1].wait_ready()
