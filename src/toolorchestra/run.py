@@ -232,6 +232,8 @@ class _Run:
         return self._stage.run(self._engine.load(self._model, version))
 
     def _on_step(self, step: int, data: StepData, metrics: dict[str, float]) -> None:
+        if self._engine.is_resting:  # a step that was dropped or skipped has updated nothing
+            self._load(int(metrics["version"]))
         self._recorder.record(step, data.groups, metrics)
 
     def _evaluate(self, arenas: Sequence[Arena]) -> Evaluation:

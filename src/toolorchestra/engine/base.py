@@ -68,7 +68,12 @@ class Engine(Protocol):
 
 
 class PolicyEngine(Engine, Protocol):
-    """Samples from the weights of the policy, as it last took them."""
+    """Samples from the weights of the policy, as it last took them.
+
+    `is_resting` says that it must `load` before it can sample again, changed weights or not.
+    """
+
+    is_resting: bool
 
     async def load(self, model: PreTrainedModel, version: int) -> Mapping[str, float]:
         """Samples from `model`'s weights, as they are now, from the next message on.
@@ -79,7 +84,7 @@ class PolicyEngine(Engine, Protocol):
         ...
 
     async def rest(self) -> None:
-        """Hears that a step has its rollouts: the next `load` comes once its update is done."""
+        """Hears that a step has its rollouts: a `load` follows once the step is done."""
         ...
 
     async def close(self) -> None:

@@ -43,7 +43,7 @@ class TransformersEngine:
         Raises:
             ValueError: If the model has layers without full attention.
         """
-        self.version = 0
+        self.version, self.is_resting = 0, False
         self._decoder = Decoder(
             model,
             end_id=end_id,

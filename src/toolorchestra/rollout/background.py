@@ -33,7 +33,7 @@ class Background:
         future = self.start(coroutine)
         try:
             return future.result()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: nobody waits for it any more
             future.cancel()
             raise
 

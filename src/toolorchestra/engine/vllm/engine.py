@@ -47,11 +47,11 @@ class VllmEngine:
             sleeps: Whether workers give up their GPU memory while they rest.
             transfer: Sends newer weights from GPU to GPU. None: workers read them from a folder.
         """
-        self.version = 0
+        self.version, self.is_resting = 0, False
         self.workers = tuple(workers)
         self._end_id, self._folders, self._probe_ids = end_id, folders, tuple(probe_ids)
         self._sleeps, self._transfer = sleeps, transfer
-        self._first_folder: Path | None = None
+        self._start_folder: Path | None = None
         self._homes: dict[str, VllmWorker] = {}
         """Each rollout's worker."""
         self._visitors: dict[str, Counter[VllmWorker]] = {}
@@ -83,7 +83,7 @@ class VllmEngine:
         )
         await asyncio.gather(*(worker.take(weights) for worker in self.workers))
         await self._any_ready()
-        self.version = version
+        self.version, self.is_resting = version, False
         self._folders.keep_only({folder, *(worker.reads for worker in self.workers)})
         return {
             "time/load_s": time.perf_counter() - start_s,
@@ -97,6 +97,7 @@ class VllmEngine:
         Raises:
             ValueError: One cannot.
         """
+        self.is_resting = self._sleeps or self._transfer is not None
         if self._transfer:
             self._transfer.unsettle()
         if self._sleeps:
@@ -150,9 +151,9 @@ class VllmEngine:
 
     async def _write(self, model: PreTrainedModel, version: int) -> Path:
         """The folder that a worker starts with: the first one where weights are sent, else new."""
-        if self._transfer is None or self._first_folder is None:
-            self._first_folder = await asyncio.to_thread(self._folders.write, model, version)
-        return self._first_folder
+        if self._transfer is None or self._start_folder is None:
+            self._start_folder = await asyncio.to_thread(self._folders.write, model, version)
+        return self._start_folder
 
     async def _ready_home(self, session: str) -> VllmWorker:
         """The rollout's worker once it is ready; another if it is down."""

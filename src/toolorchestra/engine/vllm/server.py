@@ -104,7 +104,7 @@ class VllmServer:
         return found
 
     async def sleep(self) -> None:
-        """Gives up the memory of weights, keys and values until the next `load`.
+        """Gives up the memory of weights, keys and values until weights are replaced.
 
         Raises:
             WorkerDown: The server is gone.
@@ -158,8 +158,17 @@ class VllmServer:
         await self._post("/update_weight_version", {"new_version": str(version)})
 
     async def release(self) -> str:
-        """Release of vLLM that answers."""
-        return str((await self._get("/version"))["version"])
+        """Release of vLLM that answers.
+
+        Raises:
+            WorkerDown: The server is gone.
+            EngineFault: It does not say.
+        """
+        found = await self._get("/version")
+        try:
+            return str(found["version"])
+        except (KeyError, TypeError) as error:
+            raise EngineFault(f"{self.url}/version names no version") from error
 
     async def max_context(self) -> int:
         """Tokens that a request may hold, prompt and message together.

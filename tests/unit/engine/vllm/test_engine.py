@@ -274,7 +274,12 @@ async def test_workers_sleep_while_the_weights_change_if_they_are_to(tmp_path, s
         await engine.load(RowPolicy(0), 0)
         await engine.rest()
         assert [bool(fleet.server.asleep) for fleet in fleets] == [sleeps, sleeps]
+        assert engine.is_resting == sleeps
         await engine.load(RowPolicy(1), 1)
+        assert not engine.is_resting
+        assert (await ask_once(engine)).version == 1
+        await engine.rest()
+        await engine.load(RowPolicy(1), 1)  # after a step that updated nothing
         assert (await ask_once(engine)).version == 1
 
 

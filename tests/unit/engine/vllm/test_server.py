@@ -256,3 +256,10 @@ async def test_counters_are_summed_over_their_labels(tmp_path):
             "vllm:prompt_tokens_total": 2.5,
             "vllm:generation_tokens_total": 3.5,
         }
+
+
+async def test_a_server_that_names_no_release_is_a_fault(tmp_path):
+    async with serving(tmp_path) as (stand_in, server):
+        stand_in.faults["/version"] = "null"
+        with pytest.raises(EngineFault, match="names no version"):
+            await server.release()
