@@ -5,6 +5,9 @@ thought such as "math 5" is that of the tool whose description says so. A small 
 abilities late and by luck. So they are written in, after the induction circuit of Olsson et al.
 (arXiv 2209.11895). Everything else starts at random, and low.
 
+Tokens that belong together look alike: ratings that share a word, and a name as the user speaks it,
+which is half the name and half the thought that the user asked; nothing else is like that thought.
+
 The residual stream is split into a constant and five parts, each with room for a token's code: the
 token's own, those of the token before and of the one before that, that of the thought which a call
 acts on, and that of the latest name. Layer 0 looks back by position, layer 1 finds the latest name,
@@ -18,6 +21,7 @@ A head with nothing to say attends to the chat's opening, which carries no code.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -33,10 +37,13 @@ SLOW_RADIANS = 0.5
 """Most that a rotary pair used for matching may turn over `reach` positions."""
 QUIET = 0.1
 """How loud everything else is at first, against what transformers makes it."""
-UNMATCHED, SILENT = 0.6, 4.0
-"""How strongly the opening draws a head: less than a match, and more than any."""
+SILENT = 4.0
+"""How strongly the opening draws a head that has nothing to say: more than any match."""
 NUM_PARTS = 5
 """Of the residual stream, beside the constant and the mark of the opening."""
+SQUARED_LENGTHS = (2.0, 5.0, 6.0)
+"""Of the residual stream as the first layers read it: a constant and the parts written so far, each
+of length 1."""
 REPULSION_STEPS, REPULSION_RATE, REPULSION_SHARPNESS = 60, 0.3, 12.0
 """How codes are pushed apart: each away from those most like it."""
 
@@ -53,8 +60,12 @@ class Landmarks:
     """Positions from a thought to that token in a call."""
     before_thought: int
     """Id of the token after which a thought stands."""
+    asked: int
+    """Id of the thought that the user named the tool."""
+    spoken: Mapping[int, int] = field(default_factory=dict)
+    """Ids of names as a user speaks them, and of the same names as a call has them."""
     phrases: Mapping[int, str] = field(default_factory=dict)
-    """Ids of tokens that are several words, such as "math 5": those that share one look alike."""
+    """Ids of tokens that are several words, such as "math 5"."""
 
 
 @torch.no_grad()
@@ -97,16 +108,22 @@ def write_circuits(model: Qwen3ForCausalLM, landmarks: Landmarks, *, reach: int)
     for token, phrase in landmarks.phrases.items():
         total = torch.stack([codes[word] for word in phrase.split()]).sum(0)
         embeddings[token, own] = torch.nn.functional.normalize(total, dim=-1)
-    writer = HeadWriter(model, angles, slow)
+    asked = embeddings[landmarks.asked, own].clone()
+    rest_of_codes = embeddings[:, own] - torch.outer(embeddings[:, own] @ asked, asked)
+    embeddings[:, own] = torch.nn.functional.normalize(rest_of_codes, dim=-1)
+    embeddings[landmarks.asked, own] = asked
+    for token, name_id in landmarks.spoken.items():
+        embeddings[token, own] = (asked + embeddings[name_id, own]) / math.sqrt(2)
+    writer = HeadWriter(model, angles, slow, squared_lengths=SQUARED_LENGTHS)
     writer.look_back(layer=0, head=0, distance=1, read=own, write=before)
     writer.look_back(layer=0, head=1, distance=2, read=own, write=earlier)
     writer.look_back(layer=0, head=2, distance=landmarks.from_thought, read=own, write=thought)
     mark = embeddings[landmarks.before_name, own]
     writer.find_latest(layer=1, head=0, mark=mark, where=before, read=own, write=name)
+    writer.find_latest_also(layer=1, head=0, mark=asked, read=own)
     writer.match(layer=2, head=0, query=own, key=before, read=own, write=own, size=COPYING)
     writer.match_also(layer=2, head=0, query=before, key=earlier)
     writer.match(layer=2, head=1, query=thought, key=own, read=name, write=own, size=LOOKING_UP)
-    writer.rest(layer=2, head=0, where=rest, unless=torch.zeros(code), read=own, strength=UNMATCHED)
     writer.rest(layer=2, head=1, where=rest, unless=mark, read=own, strength=SILENT)
     thinking = embeddings[landmarks.before_thought, own]
     writer.shun(layer=2, head=1, mark=thinking, where=before)  # the thought itself

@@ -7,6 +7,7 @@ pairs of places that turn fast tell neighbours apart, those that turn slowly com
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -23,9 +24,24 @@ SHARPNESS = 2.4
 class HeadWriter:
     """Writes heads, one by one; position 0 of the residual stream must always be 1."""
 
-    def __init__(self, model: Qwen3ForCausalLM, angles: Tensor, slow: Tensor) -> None:
-        """Takes the turn of each rotary pair, and the pairs that hardly turn."""
+    def __init__(
+        self,
+        model: Qwen3ForCausalLM,
+        angles: Tensor,
+        slow: Tensor,
+        *,
+        squared_lengths: Sequence[float],
+    ) -> None:
+        """Takes what there is to write with.
+
+        Args:
+            model: Whose heads are written.
+            angles: The turn of each rotary pair a position.
+            slow: The pairs that hardly turn.
+            squared_lengths: Of the residual stream as each layer that is written to reads it.
+        """
         self._model, self._angles = model, angles
+        self._squared_lengths = squared_lengths
         self._half = model.config.head_dim // 2
         self._marked, self._resting, self._idle = slow[-3:].tolist()
         slow = slow[:-3]
@@ -52,6 +68,13 @@ class HeadWriter:
         low, high = RECENT_RADIANS
         for pair in torch.nonzero((self._angles >= low) & (self._angles <= high)).flatten():
             query[pair, 0] = key[pair, 0] = 1.0
+
+    def find_latest_also(self, *, layer: int, head: int, mark: Tensor, read: slice) -> None:
+        """Makes such a head find tokens half of whose part `read` is `mark`: hands on the rest."""
+        _, key, value, _ = self._blocks(layer, head)
+        key[self._marked, read] = 3.0 * math.sqrt(2) * mark
+        length = read.stop - read.start
+        value[:length, read] -= value[:length, read] @ torch.outer(mark, mark)
 
     def match(
         self,
@@ -121,9 +144,8 @@ class HeadWriter:
         attention.q_norm.weight.fill_(SHARPNESS)
         attention.k_norm.weight.fill_(SHARPNESS)
         length = read.stop - read.start
-        # in the residual stream so far: a constant and a code a part written, each of length 1
-        num_unit_parts = 2 + 3 * min(layer, 1) + max(layer - 1, 0)
         value[:length, read] = torch.eye(length)
-        value *= math.sqrt(num_unit_parts / self._model.config.hidden_size)
+        # undoes the norm before the layer, which makes the whole stream as long as it is wide
+        value *= math.sqrt(self._squared_lengths[layer] / self._model.config.hidden_size)
         out[write, :length] = torch.eye(length) * size
         return query, key

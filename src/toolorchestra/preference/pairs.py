@@ -36,7 +36,17 @@ WORDINGS: Mapping[str, Mapping[Split, Sequence[str]]] = {
         "eval": ("Get me the correct one.", "A correct result above all."),
     },
     "tool": {
-        "train": ("Use {tool} where you can.", "Prefer {tool}.", "Call {tool} if possible."),
+        "train": (
+            "Use {tool} where you can.",
+            "Prefer {tool}.",
+            "Call {tool} if possible.",
+            "Ask {tool} first.",
+            "Go with {tool}, please.",
+            "{tool} is my choice.",
+            "Let {tool} answer.",
+            "My favourite is {tool}.",
+            "Whenever it helps, work with {tool}.",
+        ),
         "eval": ("Rely on {tool} mostly.", "I like {tool} best."),
     },
 }

@@ -94,7 +94,8 @@ def main(config: DictConfig) -> None:
         toolset = masked_toolset(options, number)
         groups += demonstrate(options, toolset, sampler_of(toolset), speaker)
     model = fresh_model(options.shape, tokenizer)
-    write_circuits(model, landmarks_of(speaker), reach=options.reach)
+    names = {name for toolset in options.toolsets.values() for name in toolset.tools}
+    write_circuits(model, landmarks_of(speaker, names), reach=options.reach)
     losses = imitation_losses(model, groups, rng, num_groups=options.groups_per_step)
     fit(model, losses, options.imitation, on_step=_progress(options.imitation))
     model.bfloat16()

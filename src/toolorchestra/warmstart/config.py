@@ -22,7 +22,7 @@ class ShapeConfig:
     num_heads: int = 4
     head_dim: int = 64
     """Wide heads: what one head can copy is bounded by its width."""
-    vocab_size: int = 1400
+    vocab_size: int = 1500
     """Entries of the tokenizer before its added tokens."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 from transformers import PreTrainedTokenizerFast
@@ -38,7 +38,7 @@ def corpus(
             texts.append(f"answer: {episode.task.answer}")
             for tool in episode.tools:
                 texts += [tool.name, f" {describe(tool)}"]
-        texts += list(toolset.tools) * 100
+        texts += [f"{space}{name}" for name in toolset.tools for space in ("", " ")] * 100
     return texts
 
 
@@ -52,18 +52,27 @@ def preamble(model: ModelConfig, texts: Sequence[str]) -> tuple[str, str]:
     return before[before.index(model.system_prompt) :], after.partition(renderer.end_of_turn)[0]
 
 
-def landmarks_of(speaker: Speaker) -> Landmarks:
-    """What the written-in circuits go by, read off a prompt and a call with its thought."""
+def landmarks_of(speaker: Speaker, names: Iterable[str]) -> Landmarks:
+    """What the written-in circuits go by, read off a prompt and a call with its thought.
+
+    Every one of `names`, spoken or in a call, must be one token.
+    """
     tokenizer = cast(PreTrainedTokenizerFast, speaker.tokenizer)
     first, second, *_ = speaker.renderer.prompt_ids([{"role": "system", "content": ""}])
     call = tokenizer.encode(thought_text(GUESS) + call_text("name"), add_special_tokens=False)
     (guess,) = tokenizer.encode(GUESS, add_special_tokens=False)
-    (name, *_) = tokenizer.encode("name", add_special_tokens=False)
-    ratings = {token: text for token, text in entries(tokenizer).items() if RATING.fullmatch(text)}
+    (asked,) = tokenizer.encode(ASKED, add_special_tokens=False)
+    (some_name, *_) = tokenizer.encode("name", add_special_tokens=False)
+    texts = entries(tokenizer)
+    ratings = {token: text for token, text in texts.items() if RATING.fullmatch(text)}
+    ids = {text: token for token, text in texts.items()}
+    spoken = {ids[f" {name}"]: ids[name] for name in names}
     return Landmarks(
         opening=(first, second),
-        before_name=call[call.index(name) - 1],
-        from_thought=call.index(name) - 1 - call.index(guess),
+        before_name=call[call.index(some_name) - 1],
+        from_thought=call.index(some_name) - 1 - call.index(guess),
         before_thought=call[call.index(guess) - 1],
+        asked=asked,
+        spoken=spoken,
         phrases=ratings,
     )

@@ -11,10 +11,17 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 from toolorchestra.model.circuits import Landmarks, write_circuits
 
 VOCAB = 1024
-BEFORE_NAME, BEFORE_THOUGHT, FILLER = 1, 2, 3
+BEFORE_NAME, BEFORE_THOUGHT, FILLER, ASKED = 1, 2, 3, 5
 OPENING = (8, 9)
+NAMES = range(10, 40)
+SPOKEN = {name + 30: name for name in NAMES}
 LANDMARKS = Landmarks(
-    opening=OPENING, before_name=BEFORE_NAME, from_thought=3, before_thought=BEFORE_THOUGHT
+    opening=OPENING,
+    before_name=BEFORE_NAME,
+    from_thought=3,
+    before_thought=BEFORE_THOUGHT,
+    asked=ASKED,
+    spoken=SPOKEN,
 )
 
 
@@ -50,7 +57,7 @@ def looked_up_share(model: Qwen3ForCausalLM, *, num_chats: int) -> float:
     num_right = 0
     for seed in range(num_chats):
         rng = Random(seed)
-        words = rng.sample(range(10, VOCAB), 100)
+        words = rng.sample(range(70, VOCAB), 100)
         names, ratings, other = words[:5], words[5:20], words[20:]
         ids = [*OPENING, *rng.sample(other, 20)]
         for tool, name in enumerate(names):
@@ -60,6 +67,26 @@ def looked_up_share(model: Qwen3ForCausalLM, *, num_chats: int) -> float:
         with torch.no_grad():
             predicted = model(torch.tensor([[*ids, BEFORE_NAME]])).logits[0, -1].argmax()
         num_right += int(predicted) == names[wanted // 3]
+    return num_right / num_chats
+
+
+def asked_share(model: Qwen3ForCausalLM, *, num_chats: int) -> float:
+    """Share of made-up chats in which, after the thought that the user asked, the name spoken in
+    the user's message is the likeliest, as a call has it."""
+    num_right = 0
+    for seed in range(num_chats):
+        rng = Random(seed)
+        names = rng.sample(NAMES, 5)
+        other = rng.sample(range(70, VOCAB), 100)
+        ids = [*OPENING, *rng.sample(other, 20)]
+        for name in names:
+            ids += [BEFORE_NAME, name, *rng.sample(other, 10)]
+        wanted = rng.choice(names)
+        ids += [*rng.sample(other, 15), wanted + 30, *rng.sample(other, 4)]
+        ids += [BEFORE_THOUGHT, ASKED, FILLER, FILLER + 1, BEFORE_NAME]
+        with torch.no_grad():
+            predicted = model(torch.tensor([ids])).logits[0, -1].argmax()
+        num_right += int(predicted) == wanted
     return num_right / num_chats
 
 
@@ -78,6 +105,14 @@ def test_an_untrained_model_calls_the_tool_whose_rating_its_thought_names() -> N
 
     write_circuits(model, LANDMARKS, reach=300)
     assert looked_up_share(model, num_chats=40) > 0.9
+
+
+def test_an_untrained_model_calls_the_tool_that_the_user_named() -> None:
+    model = fresh()
+    assert asked_share(model, num_chats=40) < 0.1
+
+    write_circuits(model, LANDMARKS, reach=300)
+    assert asked_share(model, num_chats=40) > 0.8
 
 
 @pytest.mark.parametrize(
