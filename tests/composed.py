@@ -13,11 +13,13 @@ from toolorchestra.config import Config, register
 CONF = Path(__file__).parents[1] / "conf"
 
 
-def composed(*overrides: str, output_dir: str | Path = "unused") -> DictConfig:
-    """The config of `python train.py <overrides>`."""
+def composed(
+    *overrides: str, output_dir: str | Path = "unused", command: str = "train"
+) -> DictConfig:
+    """The config of `python <command>.py <overrides>`."""
     register()
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        return compose("train", overrides=[f"output_dir={output_dir}", *overrides])
+        return compose(command, overrides=[f"output_dir={output_dir}", *overrides])
 
 
 def options_of(*overrides: str) -> Config:

@@ -1,4 +1,4 @@
-"""From options to the objects that they describe; `toolorchestra.run` puts them together."""
+"""From options to the objects that they describe; `run` and `evaluate` put them together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTok
 from toolorchestra.benchmark.contest import Arena
 from toolorchestra.benchmark.world import World
 from toolorchestra.chat.render import Renderer, builtin_template
-from toolorchestra.config import Config
+from toolorchestra.config import Config, PlayConfig
 from toolorchestra.dataset.episode import EpisodeSampler
 from toolorchestra.dataset.source import TaskSource
 from toolorchestra.dataset.split import Split
@@ -26,12 +26,15 @@ from toolorchestra.engine.vllm.transfer import GpuTransfer, vllm_sender
 from toolorchestra.engine.vllm.weights import WeightFolders
 from toolorchestra.engine.vllm.worker import VllmWorker
 from toolorchestra.model.config import ModelConfig
+from toolorchestra.model.policy import load_policy
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.rollout.loop import Speaker
+from toolorchestra.rollout.player import Stage
 from toolorchestra.tool.base import Tool
 from toolorchestra.tool.registry import build_tool
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.offer import shown_as
+from toolorchestra.trainer.module import OrchestratorModule, Outside
 from toolorchestra.worlds import worlds_of
 
 MAX_LOGPROB_GAPS = {"float32": 1e-3, "bfloat16": 0.1}
@@ -41,7 +44,7 @@ PROBE = "Which tool is worth its price? Call it, read what it says, and answer t
 """Text whose log-probabilities tell whether a worker has the trainer's weights."""
 
 
-def build_tools(config: Config) -> dict[str, Tool]:
+def build_tools(config: PlayConfig) -> dict[str, Tool]:
     """Every tool of every world, by name; a tool of two worlds is built once."""
     tools: dict[str, Tool] = {}
     for _, toolset, _, _ in worlds_of(config):
@@ -52,7 +55,7 @@ def build_tools(config: Config) -> dict[str, Tool]:
     return tools
 
 
-def tool_labels(config: Config) -> Mapping[str, str]:
+def tool_labels(config: PlayConfig) -> Mapping[str, str]:
     """How tables show each tool: simulated ones begin with "sim/"."""
     return {
         name: shown_as(name, options, is_simulated=toolset.is_simulated(name))
@@ -76,8 +79,19 @@ def build_speaker(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Sp
     )
 
 
+def build_stage(config: PlayConfig, speaker: Speaker) -> Stage:
+    """What plays episodes, whoever samples the messages."""
+    return Stage(
+        tools=build_tools(config),
+        speaker=speaker,
+        config=config.rollout,
+        max_new_tokens=config.model.max_new_tokens,
+        max_context=config.model.max_context,
+    )
+
+
 def build_engine(
-    config: Config, model: PreTrainedModel, speaker: Speaker, run_dir: Path
+    config: PlayConfig, model: PreTrainedModel, speaker: Speaker, run_dir: Path
 ) -> PolicyEngine:
     """The engine that samples from the policy.
 
@@ -98,7 +112,7 @@ def build_engine(
 
 
 def build_vllm_engine(
-    config: Config, speaker: Speaker, run_dir: Path, *, end_id: int
+    config: PlayConfig, speaker: Speaker, run_dir: Path, *, end_id: int
 ) -> VllmEngine:
     """Workers that start with the first weights they are given, or servers at the given URLs."""
     options = config.rollout.vllm
@@ -143,7 +157,11 @@ def build_vllm_engine(
 
 
 def build_sampler(
-    config: Config, toolset: ToolsetConfig, pricing: PricingConfig, tasks: TaskSource, split: Split
+    config: PlayConfig,
+    toolset: ToolsetConfig,
+    pricing: PricingConfig,
+    tasks: TaskSource,
+    split: Split,
 ) -> EpisodeSampler:
     """Draws the episodes of one world and split."""
     return EpisodeSampler(
@@ -157,7 +175,7 @@ def build_sampler(
     )
 
 
-def build_arenas(config: Config, tasks: TaskSource) -> list[Arena]:
+def build_arenas(config: PlayConfig, tasks: TaskSource) -> list[Arena]:
     """The worlds of the evaluation with their held-out episodes."""
     arenas = []
     for name, toolset, pricing, num_episodes in worlds_of(config):
@@ -172,11 +190,27 @@ def build_arenas(config: Config, tasks: TaskSource) -> list[Arena]:
     return arenas
 
 
-def choices(options: Config) -> dict[str, Any]:
+def build_module(
+    config: Config, model: PreTrainedModel, *, outside: Outside | None
+) -> OrchestratorModule:
+    """What trains the policy, on any rank."""
+    if config.trainer.activation_checkpointing:
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    return OrchestratorModule(
+        model,
+        outside=outside,
+        trainer_config=config.trainer,
+        algorithm=config.algorithm,
+        max_sampled_tokens=config.model.max_context,
+        reference=load_policy(config.model)[0] if config.algorithm.kl != "none" else None,
+    )
+
+
+def choices(options: PlayConfig) -> dict[str, Any]:
     """The options that tell the points of a sweep apart."""
     groups = (
         "toolset", "pricing", "preference", "reward", "dataset", "model", "rollout", "algorithm",
         "trainer",
     )  # fmt: skip
-    named = {group: getattr(options, group).name for group in groups}
+    named = {group: getattr(options, group).name for group in groups if hasattr(options, group)}
     return {"experiment": options.experiment.name, **named, "seed": options.seed}

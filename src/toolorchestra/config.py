@@ -13,6 +13,7 @@ from hydra.core.config_store import ConfigStore
 from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.benchmark.config import BenchmarkConfig
 from toolorchestra.dataset.config import DatasetConfig
+from toolorchestra.dry_run.config import DryRunConfig
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.preference.config import PreferenceConfig
 from toolorchestra.pricing.config import PricingConfig
@@ -31,22 +32,16 @@ class ExperimentConfig:
 
 
 @dataclass(kw_only=True)
-class Config:
-    """One training run."""
+class PlayConfig:
+    """What every command needs: a policy, and worlds that it is played in."""
 
     toolset: ToolsetConfig
     pricing: PricingConfig
     preference: PreferenceConfig
-    reward: RewardConfig
     dataset: DatasetConfig
     benchmark: BenchmarkConfig
     model: ModelConfig
     rollout: RolloutConfig
-    algorithm: AlgorithmConfig
-    trainer: TrainerConfig
-    logger: LoggerConfig
-    callbacks: dict[str, Any] = field(default_factory=dict)
-    """Lightning callbacks by name, each a `_target_` node."""
     experiment: ExperimentConfig = field(default_factory=ExperimentConfig)
     seed: int = 1
     """Of episodes, sampling and everything else that is random."""
@@ -54,10 +49,49 @@ class Config:
     """Below it lie all runs; resume=auto looks there."""
     output_dir: str = "outputs/run"
     """Where this run writes; set from Hydra's own run and sweep folders."""
+
+    @property
+    def world(self) -> str:
+        """What tables call the world of `toolset` and `pricing`."""
+        return self.benchmark.name
+
+
+@dataclass(kw_only=True)
+class Config(PlayConfig):
+    """One training run."""
+
+    reward: RewardConfig
+    algorithm: AlgorithmConfig
+    trainer: TrainerConfig
+    logger: LoggerConfig
+    callbacks: dict[str, Any] = field(default_factory=dict)
+    """Lightning callbacks by name, each a `_target_` node."""
+    dry_run: DryRunConfig = field(default_factory=DryRunConfig)
     resume: str | None = None
     """auto: go on with the newest unfinished run of this very config; or a run's folder."""
 
+    @property
+    def world(self) -> str:
+        """The policy has been trained in it."""
+        return "seen"
+
+
+@dataclass(kw_only=True)
+class EvaluateConfig(PlayConfig):
+    """One evaluation of a policy as it is."""
+
+    num_threads: int = 0
+    """CPU threads of torch; 0: all cores."""
+
+    def __post_init__(self) -> None:
+        if self.num_threads < 0:
+            raise ValueError(
+                f"num_threads: {self.num_threads} is not allowed; use a whole number from 0"
+            )
+
 
 def register() -> None:
-    """Stores the schema that `conf/train.yaml` builds on."""
-    ConfigStore.instance().store(name="schema", node=Config)
+    """Stores the schemas that `conf/train.yaml` and `conf/evaluate.yaml` build on."""
+    store = ConfigStore.instance()
+    store.store(name="schema", node=Config)
+    store.store(name="evaluate_schema", node=EvaluateConfig)

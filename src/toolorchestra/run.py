@@ -16,7 +16,7 @@ from typing import Any, cast
 import torch
 from hydra.core.hydra_config import HydraConfig
 from hydra.utils import instantiate
-from lightning import Trainer, seed_everything
+from lightning import seed_everything
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 from transformers import PreTrainedModel
@@ -26,6 +26,7 @@ from toolorchestra.benchmark.contest import Arena, hold_contest, oracle_frontier
 from toolorchestra.build import (
     build_arenas,
     build_engine,
+    build_module,
     build_sampler,
     build_speaker,
     build_tools,
@@ -36,6 +37,7 @@ from toolorchestra.config import Config
 from toolorchestra.dataset.source import make_source
 from toolorchestra.engine.base import Engine
 from toolorchestra.engine.scripted import ScriptedEngine
+from toolorchestra.launch.followers import Followers
 from toolorchestra.launch.plainly import keeping_traceback
 from toolorchestra.launch.quiet import quieten_libraries
 from toolorchestra.launch.run_dir import discard_if_empty, open_run_dir
@@ -47,10 +49,9 @@ from toolorchestra.report.tracking import Tracker
 from toolorchestra.rollout.group import Played
 from toolorchestra.rollout.player import Stage
 from toolorchestra.rollout.pool import Pool
-from toolorchestra.trainer.callback import SaveCheckpoints
-from toolorchestra.trainer.checkpoint import Checkpoints, check_readable, next_step_of
 from toolorchestra.trainer.collect import Collector, ScoredGroup, Scorer, StepData
-from toolorchestra.trainer.module import OrchestratorModule
+from toolorchestra.trainer.fit import checkpoints_of, first_step, fit
+from toolorchestra.trainer.strategy import check_trainer, uses_gpu
 from toolorchestra.types import Episode
 from toolorchestra.worlds import check_worlds
 
@@ -74,6 +75,7 @@ def train(config: DictConfig) -> Path:
     try:
         options = cast(Config, OmegaConf.to_object(config))
         notes = check_worlds(options)
+        check_trainer(options.trainer, dtype=options.model.dtype)
         run_dir, claimed = open_run_dir(
             Path(options.output_dir),
             resolved,
@@ -103,18 +105,20 @@ class _Run:
     def __init__(self, options: Config, resolved: dict[str, Any], run_dir: Path) -> None:
         self._options, self._run_dir = options, run_dir
         self._start_s = time.perf_counter()
-        self._checkpoints = Checkpoints(
-            run_dir / "checkpoints", keep=options.trainer.keep_checkpoints
+        self._model, tokenizer = load_policy(options.model)
+        self._checkpoints = checkpoints_of(
+            run_dir, options.trainer, model=self._model.config, dtype=options.model.dtype
         )
         self._resume_from = self._checkpoints.newest()
-        if self._resume_from is not None:
-            check_readable(self._resume_from)
-        first_step = next_step_of(self._resume_from) if self._resume_from else 0
-        journal = open_journal(run_dir, first_step=first_step)
+        start = first_step(self._resume_from)
+        journal = open_journal(run_dir, first_step=start)
         self._tasks = make_source(options.dataset, seed=options.seed)
-        self._model, tokenizer = load_policy(options.model)
+        # DeepSpeed's weights, and a GPU's, are not here: what samples from them here has a copy
+        is_elsewhere = options.trainer.strategy == "deepspeed" or uses_gpu(options.trainer)
+        self._trained = load_policy(options.model)[0] if is_elsewhere else self._model
+        self._sampled = self._model if options.rollout.engine == "vllm" else self._trained
         self._speaker = build_speaker(options.model, tokenizer)
-        self._engine = build_engine(options, self._model, self._speaker, run_dir)
+        self._engine = build_engine(options, self._sampled, self._speaker, run_dir)
         with ExitStack() as stack:
             self._stage = stack.enter_context(closing(self._build_stage()))
             stack.callback(lambda: self._stage.run(self._engine.close()))
@@ -124,7 +128,7 @@ class _Run:
         self._recorder = Recorder(
             journal,
             self._tracker,
-            first_step=first_step,
+            first_step=start,
             max_steps=options.trainer.max_steps,
             trajectories_per_step=options.logger.trajectories_per_step,
             say=log.info,
@@ -160,34 +164,18 @@ class _Run:
         if options.trainer.max_steps == 0:
             return
         pool = self._build_pool()
-        module = OrchestratorModule(
-            self._model,
-            source=Collector(pool, run=self._stage.run, rest=self._engine.rest),
-            on_updated=self._load,
-            on_step=self._on_step,
-            trainer_config=options.trainer,
-            algorithm=options.algorithm,
-            max_sampled_tokens=options.model.max_context,
-            reference=load_policy(options.model)[0] if options.algorithm.kl != "none" else None,
-        )
-        module.train()
-        saving = SaveCheckpoints(
-            self._checkpoints,
-            every=options.trainer.checkpoint_every,
-            max_steps=options.trainer.max_steps,
-        )
-        trainer = Trainer(
-            accelerator="cpu",
-            devices=1,
-            max_epochs=1,
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            callbacks=[saving, *map(instantiate, options.callbacks.values())],
-        )
+        self.source = Collector(pool, run=self._stage.run, rest=self._engine.rest)
+        module = build_module(options, self._model, outside=self)
         try:
-            trainer.fit(module, ckpt_path=self._resume_from, weights_only=True)
+            with Followers(self._run_dir, num_ranks=options.trainer.devices):
+                fit(
+                    module,
+                    options.trainer,
+                    dtype=options.model.dtype,
+                    checkpoints=self._checkpoints,
+                    resume_from=self._resume_from,
+                    callbacks=map(instantiate, options.callbacks.values()),
+                )
         finally:
             self._stage.run(pool.close())
 
@@ -228,13 +216,24 @@ class _Run:
             max_replacements=options.rollout.max_replacements,
         )
 
-    def _load(self, version: int) -> Mapping[str, float]:
-        return self._stage.run(self._engine.load(self._model, version))
+    def take_weights(self, version: int) -> Mapping[str, float]:
+        """Has the engine sample from the weights as they are; see `Outside`."""
+        if self._sampled is not self._model:
+            self._sampled.load_state_dict(self._model.state_dict())
+        return self._stage.run(self._engine.load(self._sampled, version))
 
-    def _on_step(self, step: int, data: StepData, metrics: dict[str, float]) -> None:
-        if self._engine.is_resting:  # a step that was dropped or skipped has updated nothing
-            self._load(int(metrics["version"]))
+    def needs_weights(self) -> bool:
+        """After a step that was dropped or skipped, and so has updated nothing."""
+        return self._engine.is_resting
+
+    def record(self, step: int, data: StepData, metrics: dict[str, float]) -> None:
+        """Writes down a step."""
         self._recorder.record(step, data.groups, metrics)
+
+    def take_result(self) -> None:
+        """Keeps the trained weights where evaluation finds them."""
+        if self._trained is not self._model:
+            self._trained.load_state_dict(self._model.state_dict())
 
     def _evaluate(self, arenas: Sequence[Arena]) -> Evaluation:
         start, _ = load_policy(self._options.model)
@@ -242,7 +241,7 @@ class _Run:
             arenas,
             {
                 START: partial(self._sample, start, 0),
-                TRAINED: partial(self._sample, self._model, 1),
+                TRAINED: partial(self._sample, self._trained, 1),
             },
             play=self._play_once,
             scripted=lambda policy: ScriptedEngine(

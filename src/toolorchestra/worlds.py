@@ -5,24 +5,24 @@ Nothing heavy is imported here, so that a whole grid of configs can be checked i
 
 from __future__ import annotations
 
-from toolorchestra.config import Config
+from toolorchestra.config import PlayConfig
 from toolorchestra.preference.vector import check_preference
 from toolorchestra.pricing.check import check_pricing
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.toolset.config import ToolsetConfig
 
 
-def worlds_of(config: Config) -> list[tuple[str, ToolsetConfig, PricingConfig, int]]:
+def worlds_of(config: PlayConfig) -> list[tuple[str, ToolsetConfig, PricingConfig, int]]:
     """Name, toolset, pricing and number of held-out episodes of each world of the evaluation."""
     benchmark = config.benchmark
-    worlds = [("seen", config.toolset, config.pricing, benchmark.num_episodes)]
+    worlds = [(config.world, config.toolset, config.pricing, benchmark.num_episodes)]
     if benchmark.transfer is not None and benchmark.num_episodes:
         other = benchmark.transfer
         worlds.append(("transfer", other.toolset, other.pricing, other.num_episodes))
     return worlds
 
 
-def check_worlds(config: Config) -> list[str]:
+def check_worlds(config: PlayConfig) -> list[str]:
     """Checks what no single group can check alone; returns what is masked or borrowed.
 
     Raises:

@@ -1,4 +1,6 @@
-"""Runs `python train.py` in a process of its own, forked from one that has loaded the libraries.
+"""Runs a command such as `python train.py` in a process of its own.
+
+The process is forked from one that has loaded the libraries.
 
 Loading torch, Lightning and W&B takes longer than a small run. The server that forks knows none of
 the tests, and what a child sees is what a command line sees: arguments, environment, signals.
@@ -22,7 +24,9 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 300.0
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["tests.integration.command", "toolorchestra.run", "wandb"])
+_CONTEXT.set_forkserver_preload(
+    ["tests.integration.command", "toolorchestra.run", "toolorchestra.evaluate", "wandb"]
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,21 +48,29 @@ class Command:
         *overrides: str,
         environment: Mapping[str, str] | None = None,
         interrupt_at: str = "",
+        script: str = "train.py",
     ) -> None:
         """Starts it.
 
         Args:
             folder: For output, and for the runs unless `overrides` say otherwise.
-            overrides: Arguments of train.py.
+            overrides: Arguments of the script.
             environment: Variables to set.
             interrupt_at: "package.module:name" of the function whose call raises SIGINT.
+            script: Lies at the root.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._out, self._err = folder / "out.txt", folder / "err.txt"
         arguments = [f"output_root={folder}", *overrides]
         self.process: ForkServerProcess = _CONTEXT.Process(
             target=_run,
-            args=(arguments, str(self._out), str(self._err), dict(environment or {}), interrupt_at),
+            args=(
+                [script, *arguments],
+                str(self._out),
+                str(self._err),
+                dict(environment or {}),
+                interrupt_at,
+            ),
             daemon=True,
         )
         self.process.start()
@@ -84,8 +96,8 @@ def _run(
         signal.signal(signal.SIGINT, signal.default_int_handler)
         _interrupt(interrupt_at)
     os.chdir(ROOT)
-    sys.argv = ["train.py", *arguments]
-    runpy.run_path(str(ROOT / "train.py"), run_name="__main__")
+    sys.argv = list(arguments)
+    runpy.run_path(str(ROOT / arguments[0]), run_name="__main__")
 
 
 def _interrupt(target: str) -> None:

@@ -108,8 +108,8 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (run_dir,) = run_dirs(folder)
     assert not list(run_dir.glob("results*"))
     assert [path.name for path in sorted((run_dir / "checkpoints").iterdir())] == [
-        "step_000001.ckpt",
-        "step_000002.ckpt",
+        "step_000001",
+        "step_000002",
     ]
     return run_dir
 
@@ -157,8 +157,8 @@ def cut(path: Path, size: int) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda run: cut(run / "checkpoints/step_000002.ckpt", 5000), "step_000002.ckpt cannot be"),
-        (lambda run: cut(run / "checkpoints/step_000002.ckpt", 0), "delete it to resume from"),
+        (lambda run: cut(run / "checkpoints/step_000002/state", 5000), "has 5000 of"),
+        (lambda run: cut(run / "checkpoints/step_000002/state", 0), "delete it to resume from"),
         (lambda run: cut(run / "trajectories.jsonl", 300), "trajectories.jsonl ends before step 2"),
         (
             lambda run: (run / "trajectories.jsonl").write_text('{"step": 5, "gr\n{"step": 5}\n'),

@@ -79,9 +79,10 @@ def test_the_curve_of_a_resumed_run_equals_that_of_a_run_never_killed(whole, res
 
 
 def test_the_weights_of_a_resumed_run_equal_those_of_a_run_never_killed(whole, resumed):
-    last = f"checkpoints/step_{STEPS:06d}.ckpt"
+    last = f"checkpoints/step_{STEPS:06d}"
     ours, theirs = (
-        torch.load(run / last, weights_only=True)["state_dict"] for run in (resumed, whole)
+        torch.load(run / last / "state", weights_only=True)["state_dict"]
+        for run in (resumed, whole)
     )
     assert ours.keys() == theirs.keys()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)

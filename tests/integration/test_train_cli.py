@@ -61,7 +61,7 @@ def test_a_smoke_run_leaves_every_file_that_the_readme_names(smoke):
     }  # fmt: skip
     assert (smoke / "accuracy_over_cost.png").read_bytes().startswith(b"\x89PNG")
     assert (smoke / "reward_curve.png").read_bytes().startswith(b"\x89PNG")
-    assert (smoke / "checkpoints/step_000003.ckpt").exists()
+    assert (smoke / "checkpoints/step_000003/record.json").exists()
     assert json.loads((smoke / "run.json").read_text()).keys() >= {"config_digest", "git_commit"}
     assert "name: smoke" in (smoke / "config.yaml").read_text()
     assert "${" not in (smoke / "config.yaml").read_text(), "interpolations are resolved"

@@ -202,7 +202,8 @@ def test_a_server_of_another_model_is_refused(lab, tmp_path):
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
     from toolorchestra.engine.vllm.probe import Weights
-    from toolorchestra.engine.vllm.weights import logprobs_of, write_weights
+    from toolorchestra.engine.vllm.weights import logprobs_of
+    from toolorchestra.model.weights import write_weights
 
     config = Qwen3Config(**(policy(0, is_tied=True).config.to_dict() | {"hidden_size": 32}))
     other = Qwen3ForCausalLM(config).eval()

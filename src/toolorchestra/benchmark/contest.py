@@ -27,7 +27,7 @@ class Arena:
     """A world and its held-out episodes."""
 
     name: str
-    """"seen" or "transfer"."""
+    """As tables call it, e.g. "seen"."""
     world: World
     episodes: tuple[Episode, ...]
 

@@ -25,7 +25,7 @@ class Result:
 
     policy: str
     world: str
-    """Name of the world, "seen" or "transfer"."""
+    """As tables call it, e.g. "seen"."""
     episode: str
     skill: str
     preference: str

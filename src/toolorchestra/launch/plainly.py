@@ -111,7 +111,7 @@ def _explain_composing(error: BaseException) -> str:
     for reason in reasons:
         kept = (line for line in reason.splitlines() if not any(m in line for m in _NOT_OURS))
         told.append(_one_line(" ".join(line.strip().rstrip(".") for line in kept)))
-    return f"{'; '.join(told)}; python train.py --cfg job shows every key, --help every option"
+    return f"{'; '.join(told)}; --cfg job shows every key, --help every option"
 
 
 def _one_line(text: str) -> str:

@@ -9,9 +9,11 @@ _CHATTY = ("faiss.loader", "lightning.pytorch", "lightning.fabric", "lightning_u
 
 
 def quieten_libraries() -> None:
-    """Silences what libraries say of themselves below a warning, and two warnings without cause."""
+    """Silences what libraries say of themselves below a warning, and warnings without cause."""
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
+    # an exported policy's temperature is for vLLM; transformers says that it has no use for it
+    logging.getLogger("transformers.generation.configuration_utils").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
     # the module itself knows its step, see `toolorchestra.trainer.module`
     warnings.filterwarnings("ignore", message=".*your dataloader is not resumable")

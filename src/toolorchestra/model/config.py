@@ -2,11 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 DTYPES = ("float32", "bfloat16")
 TOOL_STYLES = ("full", "compact")
 TEMPLATES = ("own", "qwen3")
+
+
+@dataclass(kw_only=True)
+class LoraConfig:
+    """Low-rank adapters (arXiv 2106.09685): all else of the policy stays as it is."""
+
+    rank: int = 0
+    """Of each adapter; 0: all weights are trained."""
+    alpha: float = 32.0
+    """An adapter's part is scaled by alpha / rank."""
+    targets: list[str] = field(
+        default_factory=lambda: [
+            "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
+        ]
+    )  # fmt: skip
+    """Names of the matrices that get one."""
+
+    def __post_init__(self) -> None:
+        if self.rank < 0:
+            raise ValueError(f"model.lora.rank: {self.rank} is not allowed; use 0 or more")
+        if not self.alpha > 0:
+            raise ValueError(f"model.lora.alpha: {self.alpha} is not allowed; use more than 0")
+        if self.rank and not self.targets:
+            raise ValueError("model.lora.targets: [] is not allowed; name matrices, e.g. q_proj")
+
+
+@dataclass(kw_only=True)
+class ShapeConfig:
+    """The shape of a decoder of Qwen3's build, under the names of its config.json."""
+
+    of: str
+    """The hub name that it is the shape of."""
+    num_hidden_layers: int
+    hidden_size: int
+    intermediate_size: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
+    vocab_size: int
+    tie_word_embeddings: bool
+    """Whether the output layer is the embeddings."""
+
+    def __post_init__(self) -> None:
+        for key, value in vars(self).items():
+            if isinstance(value, int) and not isinstance(value, bool) and value < 1:
+                raise ValueError(
+                    f"model.shape.{key}: {value} is not allowed; use a whole number from 1"
+                )
+        if self.num_attention_heads % self.num_key_value_heads:
+            raise ValueError(
+                f"model.shape.num_key_value_heads: {self.num_key_value_heads} is not allowed; "
+                f"use a divisor of {self.num_attention_heads} (num_attention_heads)"
+            )
 
 
 @dataclass(kw_only=True)
@@ -32,6 +85,9 @@ class ModelConfig:
     """Whether the policy writes down its reasoning before it acts."""
     priced_as: str = "tiny-policy"
     """Whose price in the schedule the policy's own tokens cost."""
+    lora: LoraConfig = field(default_factory=LoraConfig)
+    shape: ShapeConfig | None = None
+    """For dry runs where the hub cannot be reached; a run itself reads the model's own."""
 
     def __post_init__(self) -> None:
         for key, allowed in (

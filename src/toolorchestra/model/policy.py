@@ -14,6 +14,7 @@ from transformers import (
 )
 
 from toolorchestra.model.config import ModelConfig
+from toolorchestra.model.lora import add_adapters
 
 TINY = Path(__file__).parent / "tiny"
 """The policy that ships with the project."""
@@ -62,6 +63,8 @@ def load_policy(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokeniz
             f"model.max_context: {config.max_context} is not allowed; {config.path!r} takes at "
             f"most {longest} tokens"
         )
+    if config.lora.rank:
+        add_adapters(model, config.lora)
     return model, tokenizer
 
 

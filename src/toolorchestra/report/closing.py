@@ -11,7 +11,6 @@ from typing import Any
 from toolorchestra.codec import to_json
 from toolorchestra.report.comparison import SUMMARY
 from toolorchestra.report.evaluation import (
-    TRAINED,
     Evaluation,
     breakdown_table,
     calls_table,
@@ -39,10 +38,11 @@ def write_pictures(
     frontier: Sequence[tuple[float, float]],
     is_simulated: bool,
 ) -> None:
-    """Draws the reward curve, and accuracy over cost where there was an evaluation."""
-    if read_metrics(run_dir / METRICS_FILE):
+    """Draws the reward curve of what was trained, and accuracy over cost of what was evaluated."""
+    metrics = run_dir / METRICS_FILE
+    if metrics.exists() and read_metrics(metrics):
         draw_reward_curve(
-            run_dir / METRICS_FILE,
+            metrics,
             run_dir / "reward_curve.png",
             series=CURVES,
             title=title,
@@ -50,7 +50,7 @@ def write_pictures(
         )
     if evaluation is not None:
         draw_accuracy_over_cost(
-            points(evaluation, "seen"),
+            points(evaluation, evaluation.worlds[0]),
             run_dir / "accuracy_over_cost.png",
             frontier=frontier,
             title=f"{title}: held-out episodes",
@@ -99,13 +99,15 @@ def write_summary(
 
 
 def _world_figures(evaluation: Evaluation, world: str) -> dict[str, Any]:
-    scored = [r for r in evaluation.of(TRAINED, world) if r.utility is not None]
-    return {
+    scored = [r for r in evaluation.of(evaluation.subject, world) if r.utility is not None]
+    figures = {
         f"{world} utility": _mean([r.utility or 0.0 for r in scored]),
         f"{world} accuracy": _mean([r.is_solved or 0.0 for r in scored]),
         f"{world} cents": _mean([100 * (r.cost_usd or 0.0) for r in scored]),
-        f"{world} closed": _figure(closed(evaluation, world)),
     }
+    if evaluation.start is not None:
+        figures[f"{world} closed"] = _figure(closed(evaluation, world))
+    return figures
 
 
 def _mean(values: Sequence[float]) -> Any:

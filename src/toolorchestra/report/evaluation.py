@@ -19,6 +19,9 @@ from toolorchestra.report.table import Cell, Table
 
 SIMULATED_NOTE = "Models and web search are simulated experts (sim/), not the real ones."
 START, TRAINED = "start", "trained"
+"""The policy that a training run begins with, and what it makes of it."""
+POLICY = "policy"
+"""One that is evaluated as it is."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +30,10 @@ class Evaluation:
 
     results: tuple[Result, ...]
     is_simulated: bool
+    subject: str = TRAINED
+    """The policy that all this is about."""
+    start: str | None = START
+    """What the subject was made from; None: not known here."""
 
     def of(self, policy: str, world: str) -> list[Result]:
         """Results of one policy in one world, in the episodes' order."""
@@ -39,7 +46,7 @@ class Evaluation:
 
     @property
     def worlds(self) -> list[str]:
-        """In the order in which they were played: "seen", then "transfer" if there is one."""
+        """In the order in which they were played, e.g. "seen", then "transfer"."""
         return list(dict.fromkeys(result.world for result in self.results))
 
     @property
@@ -85,22 +92,24 @@ def main_table(evaluation: Evaluation, world: str) -> Table:
 
 
 def comparison_table(evaluation: Evaluation) -> Table:
-    """The trained policy's utility minus each other's, paired by episode, and regret closed.
+    """The subject's utility minus each other's, paired by episode, and what training closed.
 
     Absent where no episode gave both a score, or the oracle's mean does not exceed the start's.
     """
+    subject = evaluation.subject
     rows: list[tuple[Cell, ...]] = []
     for world in evaluation.worlds:
         for other in evaluation.policies:
-            if other != TRAINED:
-                ours, theirs, clusters = _paired(evaluation, world, TRAINED, other)
+            if other != subject:
+                ours, theirs, clusters = _paired(evaluation, world, subject, other)
                 difference = (
                     bootstrap_difference(ours, theirs, clusters=clusters) if clusters else None
                 )
-                rows.append((world, f"utility: trained - {other}", difference))
-        rows.append((world, "share of start-to-oracle closed", closed(evaluation, world)))
+                rows.append((world, f"utility: {subject} - {other}", difference))
+        if evaluation.start is not None:
+            rows.append((world, "share of start-to-oracle closed", closed(evaluation, world)))
     return Table(
-        title="The trained policy against the others (95 % intervals, paired by episode)",
+        title=f'The policy "{subject}" against the others (95 % intervals, paired by episode)',
         columns=("world", "measure", "value"),
         rows=tuple(rows),
         digits={"value": 3},
@@ -148,10 +157,12 @@ def calls_table(evaluation: Evaluation, world: str, shown_as: Mapping[str, str])
 def closed(evaluation: Evaluation, world: str) -> Estimate | None:
     """Share of the distance from start to oracle that training closed.
 
-    None where there is no such distance: over a few episodes a lucky start may beat what the
-    oracle expects.
+    None where there is no such distance: the start is not known, or over a few episodes a lucky
+    one beat what the oracle expects.
     """
-    trained, start, clusters = _paired(evaluation, world, TRAINED, START)
+    if evaluation.start is None:
+        return None
+    trained, start, clusters = _paired(evaluation, world, evaluation.subject, evaluation.start)
     bound = {r.episode: r.utility for r in evaluation.of(ORACLE_BOUND, world)}
     oracle = [float(bound.get(episode) or 0.0) for episode in clusters]
     if not math.fsum(oracle) > math.fsum(start):

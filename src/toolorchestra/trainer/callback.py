@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
@@ -23,4 +24,24 @@ class SaveCheckpoints(Callback):
         assert isinstance(pl_module, OrchestratorModule)
         done = pl_module.next_step
         if done % self._every == 0 or done == self._max_steps:
-            self._checkpoints.save(done, lambda path: trainer.save_checkpoint(path))
+            try:
+                self._checkpoints.save(
+                    done,
+                    trainer.save_checkpoint,
+                    is_first=trainer.is_global_zero,
+                    wait=trainer.strategy.barrier,
+                )
+            except (OSError, RuntimeError) as error:
+                if not _is_full_disk(error):
+                    raise
+                raise ValueError(
+                    "the disk is full: the checkpoint was not written, those before it stand; "
+                    "free space, then use resume=auto"
+                ) from error
+
+
+def _is_full_disk(error: BaseException) -> bool:
+    """The error may be that of torch's writer of archives, which has its own words."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return "PytorchStreamWriter failed" in str(error) or "unexpected pos" in str(error)

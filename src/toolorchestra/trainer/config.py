@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-SCHEDULES = ("constant", "linear")
+CHOICES = {
+    "schedule": ("constant", "linear"),
+    "strategy": ("single", "deepspeed"),
+    "accelerator": ("auto", "cpu", "gpu"),
+    "optimizer": ("adamw", "adamw_fused", "adamw_8bit"),
+}
+ZERO_STAGES = (0, 1, 2, 3)
 
 
 @dataclass(kw_only=True)
@@ -28,30 +34,63 @@ class TrainerConfig:
     weight_decay: float = 0.0
     clip_norm: float = 1.0
     """Gradients are scaled down to this norm; 0: never."""
+    optimizer: str = "adamw"
+    """"adamw"; "adamw_fused", one kernel for all weights; "adamw_8bit", whose moments take a
+    quarter of the memory (bitsandbytes, on a GPU)."""
     micro_batch_tokens: int = 32768
-    """Padded tokens of one forward and backward pass."""
+    """Most tokens of one forward and backward pass; those that rows share count once."""
+    share_prefixes: bool = True
+    """Whether what the rows of a micro-batch begin with alike is computed once."""
+    activation_checkpointing: bool = False
+    """Whether layers are computed again in the backward pass rather than kept: about a third more
+    time, far less memory."""
+    strategy: str = "single"
+    """"single": one process, plain PyTorch; "deepspeed": any number of them."""
+    zero_stage: int = 1
+    """What DeepSpeed divides among the ranks: 0 nothing, 1 optimizer states, 2 gradients too, 3
+    weights too."""
+    offload_optimizer: bool = False
+    """Whether DeepSpeed keeps optimizer states in the CPU's memory."""
+    accelerator: str = "auto"
+    """"auto": a GPU where there is one."""
+    devices: int = 1
+    """Training ranks on each node, one device each."""
+    num_nodes: int = 1
     max_bad_steps: int = 3
     """Steps in a row whose loss or gradient is not finite before the run stops."""
     checkpoint_every: int = 10
     """Steps between checkpoints; the last step always makes one."""
     keep_checkpoints: int = 2
     """Newest checkpoints kept."""
+    keep_one_every_h: float = 0.0
+    """Of older ones, one is kept for every so many hours; 0: none is."""
     num_threads: int = 0
     """CPU threads of torch; 0: all cores."""
 
     def __post_init__(self) -> None:
-        for key in ("episodes_per_step", "micro_batch_tokens", "max_bad_steps"):
-            self._require(key, getattr(self, key) >= 1, "a whole number from 1")
-        for key in ("checkpoint_every", "keep_checkpoints"):
+        for key in ("episodes_per_step", "micro_batch_tokens", "max_bad_steps", "devices",
+                    "num_nodes", "checkpoint_every", "keep_checkpoints"):  # fmt: skip
             self._require(key, getattr(self, key) >= 1, "a whole number from 1")
         for key in ("max_steps", "warmup_steps", "num_threads"):
             self._require(key, getattr(self, key) >= 0, "a whole number from 0")
-        for key in ("weight_decay", "clip_norm"):
+        for key in ("weight_decay", "clip_norm", "keep_one_every_h"):
             self._require(key, 0 <= getattr(self, key) < math.inf, "a finite number from 0")
         for key in ("beta1", "beta2"):
             self._require(key, 0 <= getattr(self, key) < 1, "a number from 0, below 1")
         self._require("learning_rate", 0 < self.learning_rate < math.inf, "a number above 0")
-        self._require("schedule", self.schedule in SCHEDULES, " or ".join(SCHEDULES))
+        for key, allowed in CHOICES.items():
+            self._require(key, getattr(self, key) in allowed, " or ".join(allowed))
+        self._require("zero_stage", self.zero_stage in ZERO_STAGES, "0, 1, 2 or 3")
+        if self.strategy == "single":
+            only = "with trainer.strategy=deepspeed"
+            self._require("devices", self.devices == 1, f"1, or more {only}")
+            self._require("num_nodes", self.num_nodes == 1, f"1, or more {only}")
+            self._require("offload_optimizer", not self.offload_optimizer, f"false, or true {only}")
+
+    @property
+    def num_ranks(self) -> int:
+        """Training ranks on all nodes."""
+        return self.devices * self.num_nodes
 
     def _require(self, key: str, is_met: bool, allowed: str) -> None:
         if not is_met:

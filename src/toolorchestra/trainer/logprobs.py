@@ -1,101 +1,112 @@
 """Log-probabilities of a micro-batch's loss tokens, and only of those.
 
-Two passes share one graph: prompts first, whose keys and values are kept; then the rows, each
-attending to its own prompt. The output layer runs on loss tokens alone, as logits over a large
-vocabulary would dwarf all other memory.
+The output layer runs where loss is, and there in chunks: logits over a large vocabulary would dwarf
+all other memory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
 from toolorchestra.algorithm.segments import upcast
+from toolorchestra.trainer.attention import lay_out, use_tree_attention
 from toolorchestra.trainer.batch import MicroBatch
 
-# P: prompts, R: rows, K: longest prompt, T: longest rest of a row, N: loss tokens, V: vocabulary
+# L: tokens of the line, N: loss tokens, U: tokens that predict any, V: vocabulary, D: width
+
+CHUNK_LOGITS = 2**26
+"""Logits of one chunk: 256 MiB in float32, and as much again for each of two passing copies."""
 
 
-class _PromptMemory:
-    """Keeps the prompts' keys and values with their gradient, and hands each row its own."""
+class TokenScores(NamedTuple):
+    """What the policy thinks of the loss tokens, in row order.
 
-    def __init__(self) -> None:
-        self._kept: list[tuple[Tensor, Tensor]] = []
-        self.owner_R: Tensor | None = None
-
-    def update(
-        self, keys: Tensor, values: Tensor, layer: int, *_: object, **__: object
-    ) -> tuple[Tensor, Tensor]:
-        """First pass: keeps a layer's prompts. Second pass: puts them before the rows."""
-        if self.owner_R is None:
-            self._kept.append((keys, values))
-            return keys, values
-        prompt_keys, prompt_values = self._kept[layer]
-        return (
-            torch.cat([prompt_keys[self.owner_R], keys], dim=2),
-            torch.cat([prompt_values[self.owner_R], values], dim=2),
-        )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TokenScores:
-    """What the policy thinks of the loss tokens, in row order."""
+    A tuple, as DeepSpeed has to find the tensors in it.
+    """
 
     logprobs_N: Tensor
     entropy_N: Tensor
     """In nats."""
+    embedded_LD: Tensor
+    """The tokens as they went in: where gradients that are not finite can be seen to come out."""
 
 
-def score_tokens(model: PreTrainedModel, batch: MicroBatch) -> TokenScores:
+def score_tokens(
+    model: PreTrainedModel, batch: MicroBatch, *, chunk_logits: int = CHUNK_LOGITS
+) -> TokenScores:
     """Scores every loss token of the micro-batch under the model, with gradient.
 
-    The masks are boolean, which torch's own attention (sdpa) alone reads as meant.
+    Args:
+        model: A decoder of transformers whose attention can be exchanged.
+        batch: Rows.
+        chunk_logits: Most logits in memory at once.
     """
-    attention = model.config._attn_implementation
-    assert attention == "sdpa", f"the model's attention must be sdpa, not {attention}"
-    hidden_RTD = _hidden(model, batch)
-    target_mask = batch.loss_mask_RT[:, 1:]
-    predictors_ND = hidden_RTD[:, :-1][target_mask]
-    logits_NV = upcast(model.lm_head(predictors_ND))
-    logprobs_NV = torch.log_softmax(logits_NV, dim=-1)
-    targets_N = batch.ids_RT[:, 1:][target_mask]
-    entropy_N = -(logprobs_NV.exp() * logprobs_NV).sum(-1)
-    return TokenScores(
-        logprobs_N=logprobs_NV.gather(-1, targets_N[:, None]).squeeze(-1), entropy_N=entropy_N
+    use_tree_attention(model)
+    chunk_size = max(chunk_logits // int(model.config.vocab_size), 1)
+    device, tree = model.device, batch.tree
+    embedded_LD = model.get_input_embeddings()(torch.from_numpy(tree.ids_L).to(device))
+    if torch.is_grad_enabled() and not embedded_LD.requires_grad:  # embeddings are not trained
+        embedded_LD.requires_grad_()
+    hidden_LD = model.model(
+        inputs_embeds=embedded_LD[None],
+        position_ids=torch.from_numpy(tree.positions_L)[None].to(device),
+        # of four dimensions, so that transformers makes no mask of its own
+        attention_mask=torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device),
+        use_cache=False,
+        tree=lay_out(tree, device),
+    ).last_hidden_state[0]
+    predictors_U, owner_N = torch.unique(batch.predictors_N.to(device), return_inverse=True)
+    logprobs_N, entropy_N = _score(
+        model.lm_head,
+        hidden_LD.index_select(0, predictors_U),
+        owner_N,
+        batch.targets_N.to(device),
+        chunk_size=chunk_size,
+        num_chunks=-(-batch.most_loss_tokens // chunk_size),
     )
+    return TokenScores(logprobs_N=logprobs_N, entropy_N=entropy_N, embedded_LD=embedded_LD)
 
 
-def _hidden(model: PreTrainedModel, batch: MicroBatch) -> Tensor:
-    memory = _PromptMemory()
-    width_K, width_T = batch.prompt_ids_PK.shape[1], batch.ids_RT.shape[1]
-    places_K, places_T = torch.arange(width_K), torch.arange(width_T)
-    causal_KK = places_K[None, :] <= places_K[:, None]
-    model.model(
-        input_ids=batch.prompt_ids_PK,
-        attention_mask=causal_KK.expand(len(batch.prompt_ids_PK), 1, -1, -1),
-        position_ids=places_K.expand(len(batch.prompt_ids_PK), -1),
-        past_key_values=memory,
-        use_cache=True,
-    )
-    memory.owner_R = batch.owner_R
-    prompt_lengths_R = batch.prompt_lengths_P[batch.owner_R]
-    sees_prompt_RK = places_K[None, :] < prompt_lengths_R[:, None]
-    causal_TT = places_T[None, :] <= places_T[:, None]
-    mask = torch.cat(
-        [
-            sees_prompt_RK[:, None, None, :].expand(-1, 1, width_T, -1),
-            causal_TT.expand(len(batch.ids_RT), 1, -1, -1),
-        ],
-        dim=-1,
-    )
-    hidden: Tensor = model.model(
-        input_ids=batch.ids_RT,
-        attention_mask=mask,
-        position_ids=prompt_lengths_R[:, None] + places_T,
-        past_key_values=memory,
-        use_cache=True,
-    ).last_hidden_state
-    return hidden
+def _score(
+    head: torch.nn.Module,
+    hidden_UD: Tensor,
+    owner_N: Tensor,
+    targets_N: Tensor,
+    *,
+    chunk_size: int,
+    num_chunks: int,
+) -> tuple[Tensor, Tensor]:
+    """Scores predictors chunk by chunk; with more than one, logits are computed again backward.
+
+    Empty chunks fill up `num_chunks`.
+    """
+    logprobs, entropies, members = [], [], []
+    chunks = [*torch.split(hidden_UD, chunk_size)]
+    chunks += [hidden_UD[:0]] * (num_chunks - len(chunks))
+    for number, chunk in enumerate(chunks):
+        first = number * chunk_size
+        inside = torch.nonzero((owner_N >= first) & (owner_N < first + chunk_size)).flatten()
+        arguments = (head, chunk, owner_N[inside] - first, targets_N[inside])
+        logprobs_n, entropy_n = (
+            _score_chunk(*arguments)
+            if len(chunks) == 1
+            else checkpoint(_score_chunk, *arguments, use_reentrant=False)
+        )
+        logprobs.append(logprobs_n)
+        entropies.append(entropy_n)
+        members.append(inside)
+    order_N = torch.argsort(torch.cat(members))
+    return torch.cat(logprobs)[order_N], torch.cat(entropies)[order_N]
+
+
+def _score_chunk(
+    head: torch.nn.Module, hidden_UD: Tensor, owner_N: Tensor, targets_N: Tensor
+) -> tuple[Tensor, Tensor]:
+    logprobs_UV = torch.log_softmax(upcast(head(hidden_UD)), dim=-1)
+    entropy_U = -(logprobs_UV.exp() * logprobs_UV).sum(-1)
+    return logprobs_UV[owner_N, targets_N], entropy_U[owner_N]

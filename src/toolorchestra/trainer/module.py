@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import math
+import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import torch
@@ -14,9 +16,18 @@ from torch.utils.data import DataLoader
 from transformers import PreTrainedModel
 
 from toolorchestra.algorithm.config import AlgorithmConfig
+from toolorchestra.trainer.batch import MicroBatch
 from toolorchestra.trainer.collect import StepData
 from toolorchestra.trainer.config import TrainerConfig
+from toolorchestra.trainer.flops import costs_of
+from toolorchestra.trainer.logprobs import TokenScores, score_tokens
+from toolorchestra.trainer.optimizer import make_optimizer
+from toolorchestra.trainer.ranks import Ranks
+from toolorchestra.trainer.stepper import Stepper, make_stepper
+from toolorchestra.trainer.strategy import whole_weights
 from toolorchestra.trainer.update import accumulate_gradients
+
+log = logging.getLogger(__name__)
 
 
 class StepSource(Protocol):
@@ -35,6 +46,31 @@ class StepSource(Protocol):
         ...
 
 
+class Outside(Protocol):
+    """The rest of the run, which only the first rank is connected with."""
+
+    @property
+    def source(self) -> StepSource:
+        """Where each step's data come from."""
+        ...
+
+    def take_weights(self, version: int) -> Mapping[str, float]:
+        """Hears of weights, when training begins and after each update; gives metrics of it."""
+        ...
+
+    def needs_weights(self) -> bool:
+        """Whether it must take them although they are as before."""
+        ...
+
+    def record(self, step: int, data: StepData, metrics: dict[str, float]) -> None:
+        """Hears of each step, its data and all its metrics."""
+        ...
+
+    def take_result(self) -> None:
+        """Hears of the last weights."""
+        ...
+
+
 class OrchestratorModule(LightningModule):
     """GRPO on the policy `model`.
 
@@ -46,9 +82,7 @@ class OrchestratorModule(LightningModule):
         self,
         model: PreTrainedModel,
         *,
-        source: StepSource,
-        on_updated: Callable[[int], Mapping[str, float]],
-        on_step: Callable[[int, StepData, dict[str, float]], None],
+        outside: Outside | None,
         trainer_config: TrainerConfig,
         algorithm: AlgorithmConfig,
         max_sampled_tokens: int,
@@ -58,10 +92,7 @@ class OrchestratorModule(LightningModule):
 
         Args:
             model: Trained in place.
-            source: Plays and scores the groups of each step.
-            on_updated: Hears the weight version when training begins and after each update, and
-                brings the weights to where they are sampled from; gives metrics of that.
-            on_step: Hears of each step, its data and all its metrics.
+            outside: On the first rank, where data come from and weights go to; none on others.
             trainer_config: The `trainer` group.
             algorithm: The `algorithm` group.
             max_sampled_tokens: Tokens that one rollout could have sampled.
@@ -72,11 +103,18 @@ class OrchestratorModule(LightningModule):
         self.model = model
         self.next_step = 0
         self.version = 0
-        self._source, self._on_updated, self._on_step = source, on_updated, on_step
+        self.has_begun = False
+        self._outside = outside
         self._config, self._algorithm = trainer_config, algorithm
         self._max_sampled_tokens = max_sampled_tokens
         self._reference = [reference]  # in a list, so that Lightning does not register it
         self._bad_steps = 0
+        self._rng: Tensor | None = None
+        self._stepper: Stepper
+
+    @cached_property
+    def _ranks(self) -> Ranks:
+        return Ranks()
 
     def train_dataloader(self) -> DataLoader[int]:
         """One item a step; which step it is, the module itself knows, across resumes too."""
@@ -85,71 +123,104 @@ class OrchestratorModule(LightningModule):
 
     def on_train_start(self) -> None:
         """Sampling begins with the weights as they are, be it from a checkpoint."""
-        self._on_updated(self.version)
+        self.has_begun = True
+        self._stepper = make_stepper(self, clip_norm=self._config.clip_norm)
+        self._hand_on()
 
     def training_step(self, _: int, batch_idx: int) -> None:
-        """One step: collect, update, log."""
-        step = self.next_step
+        """One step: collect, update, hand on, log."""
+        step, version = self.next_step, self.version
         if step >= self._config.max_steps:
             return
-        data = self._source.collect(self.version)
+        if self._rng is not None:  # only now, as Lightning draws from it until here
+            torch.set_rng_state(self._rng)
+            self._rng = None
+        data = self._ranks.made_by_first(self._collect, shown=_without_groups)
         start_s = time.perf_counter()
         metrics = self._update(data) if data.rows else {}
+        if self.version != version or self._ranks.from_first(self._needs_weights()):
+            metrics |= self._hand_on()
         metrics = data.metrics | metrics | {"time/update_s": time.perf_counter() - start_s}
         metrics["version"] = float(self.version)
         self.next_step = step + 1
-        self._on_step(step, data, metrics)
+        if self._outside is not None:
+            self._outside.record(step, data, metrics)
+
+    def on_train_end(self) -> None:
+        """Weights that are divided among ranks are put together a last time."""
+        with whole_weights(self.model, self._config):
+            if self._outside is not None:
+                self._outside.take_result()
+
+    def _collect(self) -> StepData:
+        assert self._outside is not None
+        return self._outside.source.collect(self.version)
+
+    def _needs_weights(self) -> bool:
+        return self._outside is not None and self._outside.needs_weights()
+
+    def _hand_on(self) -> dict[str, float]:
+        """Brings the weights to where they are sampled from."""
+        with whole_weights(self.model, self._config):
+            return {} if self._outside is None else dict(self._outside.take_weights(self.version))
 
     def _update(self, data: StepData) -> dict[str, float]:
-        optimizer: Any = self.optimizers()
         self.model.train()
-        optimizer.zero_grad()
-        stats, num_tokens = accumulate_gradients(
-            self.model,
-            data.rows,
-            algorithm=self._algorithm,
-            max_tokens=self._max_sampled_tokens,
-            micro_batch_tokens=self._config.micro_batch_tokens,
-            backward=self.manual_backward,
-            reference=self._reference[0],
-        )
-        norm = self._clip()
-        metrics = {f"update/{name}": value for name, value in stats.items()}
-        metrics |= {"update/grad_norm": norm, "tokens/trained": float(num_tokens)}
-        if not math.isfinite(stats["loss"]) or not math.isfinite(norm):
-            self._skip(data)
+        reference = self._reference[0]
+        try:
+            gradients = accumulate_gradients(
+                self._pass_through,
+                data.rows,
+                costs=costs_of(self.model.config),
+                algorithm=self._algorithm,
+                trainer=self._config,
+                max_tokens=self._max_sampled_tokens,
+                backward=self._stepper.backward,
+                ranks=self._ranks,
+                reference=None if reference is None else partial(score_tokens, reference),
+            )
+        except torch.OutOfMemoryError as error:
+            raise ValueError(
+                f"trainer.micro_batch_tokens: {self._config.micro_batch_tokens} do not fit into "
+                "the memory; lower it, or use trainer.activation_checkpointing=true or a higher "
+                "trainer.zero_stage"
+            ) from error
+        schedule: Any = self.lr_schedulers()
+        rate = float(schedule.get_last_lr()[0])
+        norm, is_applied = self._stepper.step(is_finite=not gradients.not_finite)
+        metrics = {f"update/{name}": value for name, value in gradients.metrics.items()}
+        metrics |= {"update/grad_norm": norm, "tokens/trained": float(gradients.num_tokens)}
+        if not is_applied:
+            self._tell_skipped(gradients.not_finite)
             return metrics
         self._bad_steps = 0
-        schedule: Any = self.lr_schedulers()
-        metrics["update/learning_rate"] = float(schedule.get_last_lr()[0])
-        optimizer.step()
+        metrics["update/learning_rate"] = rate
         schedule.step()
         self.version += 1
-        return metrics | dict(self._on_updated(self.version))
+        return metrics
 
-    def _clip(self) -> float:
-        limit = self._config.clip_norm or math.inf
-        return float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit))
+    def _pass_through(self, batch: MicroBatch) -> TokenScores:
+        """Scores by way of whatever the strategy has wrapped around this module."""
+        wrapped: Any = self.trainer.strategy.model
+        scores: TokenScores = wrapped(batch)
+        return scores
 
-    def _skip(self, data: StepData) -> None:
-        """Leaves the weights alone; stops where this goes on."""
+    def _tell_skipped(self, rollouts: Sequence[str]) -> None:
+        """Says whose fault it is that nothing was updated; stops where this goes on."""
         self._bad_steps += 1
+        names = ", ".join(rollouts[:3]) or "no single rollout"
+        more = f" and {len(rollouts) - 3} more" if len(rollouts) > 3 else ""
+        reason = f"loss or gradient was not finite ({names}{more})"
+        log.warning("step %d updates nothing: %s", self.next_step, reason)
         if self._bad_steps >= self._config.max_bad_steps:
             raise ValueError(
-                f"loss or gradient was not finite in {self._bad_steps} steps running, last with "
-                f"episode {data.groups[0].episode.id}; lower trainer.learning_rate, or resume from "
-                "an earlier checkpoint"
+                f"{reason} in {self._bad_steps} steps running; lower trainer.learning_rate, or "
+                "resume from an earlier checkpoint"
             )
 
     def configure_optimizers(self) -> Any:
         """AdamW with warm-up."""
-        config = self._config
-        optimizer = torch.optim.AdamW(
-            self.model.parameters(),
-            lr=config.learning_rate,
-            betas=(config.beta1, config.beta2),
-            weight_decay=config.weight_decay,
-        )
+        optimizer = make_optimizer(self.model.parameters(), self._config)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, self._rate)
         return [optimizer], [schedule]
 
@@ -161,20 +232,29 @@ class OrchestratorModule(LightningModule):
         return rise * (1.0 - 0.9 * min(1.0, update / max(config.max_steps - 1, 1)))
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Adds the counters that Lightning does not know."""
+        """Adds what Lightning does not know; called on all ranks."""
         checkpoint["toolorchestra"] = {
             "next_step": self.next_step,
             "version": self.version,
-            "source": self._source.state(),
+            "source": self._ranks.from_first(
+                None if self._outside is None else self._outside.source.state()
+            ),
+            "rng": self._ranks.from_all(torch.get_rng_state()),
         }
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Takes the counters back."""
-        counters = checkpoint["toolorchestra"]
-        self.next_step, self.version = counters["next_step"], counters["version"]
-        self._source.restore(counters["source"])
+        """Takes it back."""
+        kept = checkpoint["toolorchestra"]
+        self.next_step, self.version = kept["next_step"], kept["version"]
+        if self._outside is not None:
+            self._outside.source.restore(kept["source"])
+        self._rng = kept["rng"][self._ranks.rank]
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """Logits of a batch of ids, for those who export or inspect the module."""
-        logits: Tensor = self.model(input_ids=ids).logits
-        return logits
+    def forward(self, batch: MicroBatch) -> TokenScores:
+        """Scores a micro-batch."""
+        return score_tokens(self.model, batch)
+
+
+def _without_groups(data: StepData) -> StepData:
+    """What other ranks need of a step's data."""
+    return replace(data, groups=())

@@ -80,8 +80,8 @@ def test_a_misspelt_key_is_named_without_advice_that_does_not_help():
     )
     error.__cause__ = ConfigAttributeError("Key 'b' not in 'A'\n    full_key: a.b\n object_type=A")
     assert explain(error) == (
-        "Could not override 'a.b'; Key 'b' not in 'A'; python train.py --cfg job shows every key, "
-        "--help every option"
+        "Could not override 'a.b'; Key 'b' not in 'A'; --cfg job shows every key, --help every "
+        "option"
     )
 
 

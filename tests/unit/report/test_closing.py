@@ -75,6 +75,21 @@ def test_a_run_without_evaluation_still_says_that_it_is_done(tmp_path):
     assert content == {"config": {"seed": 1}, "metrics": {"seconds": 1.0}}
 
 
+def test_the_figures_of_an_evaluation_alone_are_its_subjects(tmp_path, evaluation):
+    alone = replace(evaluation, subject="cheapest", start=None)
+    write_summary(tmp_path, {}, alone, seconds=1.0)
+    figures = json.loads((tmp_path / "summary.json").read_text())["metrics"]
+    assert figures.keys() == {"seconds", "seen utility", "seen accuracy", "seen cents"}
+    assert figures["seen utility"]["value"] == pytest.approx(0.11)
+
+
+def test_an_evaluation_of_a_world_of_any_name_needs_no_curve(tmp_path, evaluation):
+    results = tuple(replace(one, world="local") for one in evaluation.results)
+    options = {"title": "t", "frontier": [], "is_simulated": True}
+    write_pictures(tmp_path, replace(evaluation, results=results), **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["accuracy_over_cost.png"]
+
+
 def test_a_share_that_is_not_defined_is_left_out_and_never_written_as_nan(tmp_path, evaluation):
     # the start equals the oracle: there is no distance to close
     bound = [replace(r, policy=ORACLE_BOUND) for r in evaluation.of(START, "seen")]

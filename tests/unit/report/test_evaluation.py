@@ -2,6 +2,7 @@ import pytest
 
 from toolorchestra.benchmark.evaluate import ORACLE_BOUND, Result
 from toolorchestra.report.evaluation import (
+    POLICY,
     SIMULATED_NOTE,
     START,
     TRAINED,
@@ -175,3 +176,24 @@ def test_the_points_are_the_policies_mean_cost_and_share_solved():
 def test_without_simulators_there_is_no_note():
     assert evaluation(is_simulated=False).note == ""
     assert "sim/" in SOME.note
+
+
+def test_a_policy_of_unknown_origin_is_compared_with_all_others_and_has_closed_nothing():
+    alone = Evaluation(
+        results=(
+            *(result(POLICY, f"e{i}", u) for i, u in enumerate((1.0, 0.5))),
+            *(result("random", f"e{i}", u) for i, u in enumerate((0.5, 0.5))),
+            *(bound(f"e{i}", 1.5) for i in range(2)),
+        ),
+        is_simulated=True,
+        subject=POLICY,
+        start=None,
+    )
+    table = comparison_table(alone)
+    assert table.title.startswith('The policy "policy" against the others')
+    # 1.0 - 0.5 and 0.5 - 0.5; 1.0 - 1.5 and 0.5 - 1.5
+    assert {row[1]: row[2].value for row in table.rows} == {
+        "utility: policy - random": pytest.approx(0.25),
+        f"utility: policy - {ORACLE_BOUND}": pytest.approx(-0.75),
+    }
+    assert closed(alone, "seen") is None

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import resource
+import shutil
 from types import SimpleNamespace
 
 import pytest
 import torch
-from lightning import Trainer
 from tests.unit.engine.tiny_model import fresh_model, full_logits
 
 from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.trainer.batch import TrainingRow
-from toolorchestra.trainer.callback import SaveCheckpoints
-from toolorchestra.trainer.checkpoint import Checkpoints
+from toolorchestra.trainer.checkpoint import STATE, Checkpoints
 from toolorchestra.trainer.collect import StepData
 from toolorchestra.trainer.config import TrainerConfig
+from toolorchestra.trainer.fit import fit
 from toolorchestra.trainer.module import OrchestratorModule
 from toolorchestra.types import Row
 
@@ -46,19 +47,27 @@ class Run:
         self.collected, self.versions, self.steps = [], [], []
         self.options = TrainerConfig(**({"max_steps": 4, "learning_rate": 1e-3} | changes))
         self._data = data
+        self.source, self.is_resting, self.results = self, False, 0
         self.module = OrchestratorModule(
             fresh_model().train(),
-            source=self,
-            on_updated=self.load,
-            on_step=lambda step, data, metrics: self.steps.append((step, metrics)),
+            outside=self,
             trainer_config=self.options,
             algorithm=AlgorithmConfig(),
             max_sampled_tokens=16,
         )
 
-    def load(self, version):
+    def take_weights(self, version):
         self.versions.append(version)
         return {"engine/logprob_gap": 1e-6}
+
+    def needs_weights(self):
+        return self.is_resting
+
+    def record(self, step, data, metrics):
+        self.steps.append((step, metrics))
+
+    def take_result(self):
+        self.results += 1
 
     def state(self):
         return {"next_episode": len(self.collected), "pending": []}
@@ -71,16 +80,13 @@ class Run:
         return StepData(rows=self._data(), groups=(GROUP,), metrics={"accuracy": 0.5})
 
     def fit(self, folder, *, resume_from=None):
-        saving = SaveCheckpoints(
-            Checkpoints(folder, keep=9),
-            every=self.options.checkpoint_every,
-            max_steps=self.options.max_steps,
+        fit(
+            self.module,
+            self.options,
+            dtype="float32",
+            checkpoints=Checkpoints(folder, keep=9, writer={}),
+            resume_from=resume_from,
         )
-        trainer = Trainer(
-            accelerator="cpu", devices=1, max_epochs=1, logger=False, enable_checkpointing=False,
-            enable_progress_bar=False, enable_model_summary=False, callbacks=[saving],
-        )  # fmt: skip
-        trainer.fit(self.module, ckpt_path=resume_from, weights_only=True)
         return self
 
     def weights(self):
@@ -113,7 +119,8 @@ def test_a_step_whose_rollouts_were_all_dropped_changes_nothing_and_is_still_tol
 def test_steps_that_are_not_finite_leave_the_weights_alone_and_end_the_run(tmp_path):
     run = Run(data=lambda: rows(float("nan")), max_bad_steps=2)
     before = run.weights().clone()
-    with pytest.raises(ValueError, match=r"not finite in 2 steps running.*train-000007; lower"):
+    told = r"not finite \(e/0, e/1\) in 2 steps running; lower trainer.learning_rate"
+    with pytest.raises(ValueError, match=told):
         run.fit(tmp_path)
     assert torch.equal(run.weights(), before)
     assert [step for step, _ in run.steps] == [0]
@@ -128,18 +135,62 @@ def test_one_good_step_forgives_the_bad_ones_before_it(tmp_path):
 def test_a_resumed_module_ends_with_the_weights_of_one_that_never_stopped(tmp_path):
     whole = Run(checkpoint_every=2).fit(tmp_path / "whole")
     names = sorted(path.name for path in (tmp_path / "whole").iterdir())
-    assert names == ["step_000002.ckpt", "step_000004.ckpt"]
+    assert names == ["step_000002", "step_000004"]
     again = Run(checkpoint_every=2)
-    again.fit(tmp_path / "again", resume_from=tmp_path / "whole/step_000002.ckpt")
+    again.fit(tmp_path / "again", resume_from=tmp_path / "whole/step_000002")
     assert again.collected == [2, 3]
     assert again.restored == 2, "the source goes on where the checkpoint left it"
     assert again.versions == [2, 3, 4], "the engine hears of the version that was loaded"
     assert torch.equal(again.weights(), whole.weights())
 
 
+def test_an_engine_that_rests_gets_the_weights_again_after_a_step_that_updated_nothing(tmp_path):
+    run = Run(data=lambda: (), max_steps=2)
+    run.is_resting = True
+    run.fit(tmp_path)
+    assert run.versions == [0, 0, 0]
+
+
+def test_the_result_is_handed_over_once_at_the_end(tmp_path):
+    assert Run().fit(tmp_path).results == 1
+
+
+def test_a_damaged_checkpoint_is_told_from_a_fault_in_training(tmp_path):
+    Run(max_steps=2).fit(tmp_path)
+    state = tmp_path / "step_000002" / STATE
+    state.write_bytes(b"x" * state.stat().st_size)  # of the right length, but not what it was
+    with pytest.raises(ValueError, match=r"resume: .*step_000002 cannot be read .*delete it"):
+        Run(max_steps=4).fit(tmp_path, resume_from=tmp_path / "step_000002")
+
+
+def test_a_disk_that_is_full_is_one_sentence_and_leaves_the_last_checkpoint(tmp_path):
+    Run(max_steps=2, checkpoint_every=1).fit(tmp_path)
+    shutil.rmtree(tmp_path / "step_000002")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(ValueError, match=r"the disk is full.*then use resume=auto"):
+            Run(max_steps=2).fit(tmp_path, resume_from=tmp_path / "step_000001")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    checkpoints = Checkpoints(tmp_path, keep=1, writer={})
+    assert checkpoints.newest() == tmp_path / "step_000001"
+
+
+def test_memory_that_runs_out_is_told_with_what_to_lower(tmp_path, monkeypatch):
+    run = Run()
+
+    def fail(batch):
+        raise torch.OutOfMemoryError("tried to allocate")
+
+    monkeypatch.setattr(run.module, "forward", fail)
+    with pytest.raises(ValueError, match=r"micro_batch_tokens: 32768 do not fit.*lower it"):
+        run.fit(tmp_path)
+
+
 def test_a_finished_module_does_nothing_more(tmp_path):
     Run().fit(tmp_path)
-    again = Run().fit(tmp_path / "again", resume_from=tmp_path / "step_000004.ckpt")
+    again = Run().fit(tmp_path / "again", resume_from=tmp_path / "step_000004")
     assert again.collected == []
 
 

@@ -44,7 +44,7 @@ class VllmProcess:
         with log.open("ab") as output:
             self._log_start = output.tell()
             self._process = subprocess.Popen(
-                [*_dies_with_parent(), *command, "--host", "127.0.0.1", "--port", str(port)],
+                [*dies_with_parent("TERM"), *command, "--host", "127.0.0.1", "--port", str(port)],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -107,10 +107,10 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _dies_with_parent() -> list[str]:
-    """util-linux's setpriv asks the kernel to end the server when its parent is gone."""
+def dies_with_parent(signal_name: str) -> list[str]:
+    """util-linux's setpriv asks the kernel to signal a process when its parent is gone."""
     setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []
+    return [setpriv, "--pdeathsig", signal_name, "--"] if setpriv else []
 
 
 def _group_lives(group: int) -> bool:

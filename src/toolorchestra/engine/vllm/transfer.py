@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 from toolorchestra.engine.base import EngineFault
 from toolorchestra.engine.vllm.probe import Send
 from toolorchestra.engine.vllm.process import free_port
-from toolorchestra.engine.vllm.weights import untied
+from toolorchestra.model.weights import plain_weights
 
 MakeSender = Callable[[str, "Source"], Callable[[], None]]
 """Makes what sends all weights of a source to the server at an address, at every call."""
@@ -30,7 +30,7 @@ class Source:
 
     def __iter__(self) -> Iterator[tuple[str, Tensor]]:
         """Name and tensor of each."""
-        yield from untied(self.model).items()
+        return plain_weights(self.model)
 
 
 class GpuTransfer:

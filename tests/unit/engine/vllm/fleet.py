@@ -41,7 +41,7 @@ class RowPolicy(torch.nn.Module):
         random = torch.Generator().manual_seed(version)
         self.row = torch.nn.Parameter(torch.randn(VOCABULARY, generator=random))
         self.dtype, self.device = torch.float32, torch.device("cpu")
-        self.config = SimpleNamespace(tie_word_embeddings=False, to_dict=dict)
+        self.config = SimpleNamespace(tie_word_embeddings=False, to_diff_dict=dict)
 
     def forward(self, input_ids: torch.Tensor) -> SimpleNamespace:
         return SimpleNamespace(logits=self.row.expand(*input_ids.shape, -1))

@@ -10,8 +10,8 @@ from safetensors import safe_open
 from tests.unit.engine.tiny_model import fresh_model, full_logits, tiny_model
 from transformers import AutoModelForCausalLM, Qwen3ForCausalLM
 
-from toolorchestra.engine.vllm import weights
 from toolorchestra.engine.vllm.weights import WeightFolders, logprobs_of
+from toolorchestra.model import weights
 
 IDS = [5, 6, 7, 8, 300, 2]
 FILES = {"config.json", "model.safetensors"}

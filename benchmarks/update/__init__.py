@@ -1,0 +1,1 @@
+"""How fast a step's rows become an update. Run: `python -m benchmarks.update`."""

@@ -1,0 +1,71 @@
+"""Evaluates one policy as it is, beside scripted policies and the best possible score."""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import closing
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from toolorchestra.build import build_arenas, build_engine, build_speaker, build_stage, choices
+from toolorchestra.config import EvaluateConfig
+from toolorchestra.dataset.source import make_source
+from toolorchestra.finish import play_all, show
+from toolorchestra.model.policy import load_policy
+from toolorchestra.opening import opened, use_threads
+from toolorchestra.report.closing import RESULTS_FILE, write_summary
+from toolorchestra.report.evaluation import POLICY, Evaluation
+from toolorchestra.worlds import check_worlds
+
+log = logging.getLogger(__name__)
+
+
+def evaluate(config: DictConfig) -> Path:
+    """Plays the policy on the held-out episodes of its benchmark, and documents what came of it.
+
+    Returns:
+        The folder with the results.
+
+    Raises:
+        ValueError: The config, a file that it names or the machine does not allow it; the message
+            says what to do.
+    """
+    start_s = time.perf_counter()
+    with opened(config, check=_check) as opening:
+        options, run_dir = opening.options, opening.run_dir
+        use_threads(options.num_threads)
+        evaluation = _play(options, run_dir)
+        seconds = time.perf_counter() - start_s
+        told = {**choices(options), "policy": options.model.path}
+        write_summary(run_dir, told, evaluation, seconds=seconds)
+        log.info("done in %d s: %s", seconds, run_dir / RESULTS_FILE)
+    return run_dir
+
+
+def _check(options: EvaluateConfig) -> list[str]:
+    if options.benchmark.num_episodes == 0:
+        raise ValueError("benchmark.num_episodes: 0 is not allowed; use at least 2")
+    return check_worlds(options)
+
+
+def _play(options: EvaluateConfig, run_dir: Path) -> Evaluation:
+    model, tokenizer = load_policy(options.model)
+    speaker = build_speaker(options.model, tokenizer)
+    arenas = build_arenas(options, make_source(options.dataset, seed=options.seed))
+    engine = build_engine(options, model, speaker, run_dir)
+    with closing(build_stage(options, speaker)) as stage:
+        try:
+            results = play_all(arenas, {POLICY: model}, engine=engine, stage=stage, speaker=speaker)
+        finally:
+            stage.run(engine.close())
+    evaluation = Evaluation(
+        results=results,
+        is_simulated=any(arena.world.is_simulated for arena in arenas),
+        subject=POLICY,
+        start=None,
+    )
+    title = "/".join(Path(options.model.path).parts[-2:])
+    show(run_dir, options, evaluation, arenas=arenas, title=title)
+    return evaluation

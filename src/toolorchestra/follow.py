@@ -1,0 +1,50 @@
+"""A rank beside the first: python -m toolorchestra.follow RUN_DIR.
+
+It plays nothing, logs nothing and evaluates nothing; its part of each update is all that it does.
+Launchers start it with the variables that name its rank and where the first one listens.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import cast
+
+from toolorchestra.launch.quiet import quieten_libraries
+
+quieten_libraries()
+
+import torch  # noqa: E402
+from lightning import seed_everything  # noqa: E402
+from omegaconf import OmegaConf  # noqa: E402
+
+from toolorchestra.build import build_module  # noqa: E402
+from toolorchestra.config import Config  # noqa: E402
+from toolorchestra.launch.plainly import plainly  # noqa: E402
+from toolorchestra.launch.run_dir import CONFIG_FILE  # noqa: E402
+from toolorchestra.model.policy import load_policy  # noqa: E402
+from toolorchestra.trainer.fit import checkpoints_of, fit  # noqa: E402
+
+
+def follow(run_dir: Path) -> None:
+    """Trains along with the first rank, whose folder this is."""
+    written = OmegaConf.merge(OmegaConf.structured(Config), OmegaConf.load(run_dir / CONFIG_FILE))
+    options = cast(Config, OmegaConf.to_object(written))
+    torch.set_num_threads(options.trainer.num_threads or 1)
+    seed_everything(options.seed, verbose=False)
+    model, _ = load_policy(options.model)
+    checkpoints = checkpoints_of(
+        run_dir, options.trainer, model=model.config, dtype=options.model.dtype
+    )
+    fit(
+        build_module(options, model, outside=None),
+        options.trainer,
+        dtype=options.model.dtype,
+        checkpoints=checkpoints,
+        resume_from=checkpoints.newest(),
+    )
+
+
+if __name__ == "__main__":
+    with plainly("the first rank says how to go on"):
+        follow(Path(sys.argv[1]))
