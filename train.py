@@ -12,6 +12,10 @@ def run(config: Any) -> Any:
     from toolorchestra.launch.quiet import quieten_libraries
 
     quieten_libraries()
+    if config.dry_run.gpu:
+        from toolorchestra.dry_run.command import dry_run
+
+        return dry_run(config)
     from toolorchestra.run import train
 
     return train(config)

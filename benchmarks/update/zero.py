@@ -121,21 +121,27 @@ class Fixed:
         self._steps, self._model = iter(steps), model
 
     def collect(self, version: int) -> StepData:
+        """The next step's rows."""
         return StepData(rows=tuple(next(self._steps)), groups=(), metrics={})
 
     def state(self) -> dict[str, object]:
+        """Nothing."""
         return {}
 
     def take_weights(self, version: int) -> dict[str, float]:
+        """Samples from nothing."""
         return {}
 
     def needs_weights(self) -> bool:
+        """It never does."""
         return False
 
     def record(self, step: int, data: StepData, metrics: dict[str, float]) -> None:
+        """Keeps the loss."""
         self.losses.append(metrics["update/loss"])
 
     def take_result(self) -> None:
+        """Keeps the last weights."""
         self.weights = torch.cat([w.detach().float().flatten() for w in self._model.parameters()])
 
 

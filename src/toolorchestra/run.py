@@ -3,56 +3,41 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import Any
 
-import torch
 from hydra.core.hydra_config import HydraConfig
 from hydra.utils import instantiate
-from lightning import seed_everything
-from omegaconf import DictConfig, OmegaConf
-from rich.console import Console
-from transformers import PreTrainedModel
-from transformers.utils.logging import disable_progress_bar
+from omegaconf import DictConfig
 
-from toolorchestra.benchmark.contest import Arena, hold_contest, oracle_frontier
+from toolorchestra.benchmark.contest import Arena
 from toolorchestra.build import (
     build_arenas,
     build_engine,
     build_module,
     build_sampler,
     build_speaker,
-    build_tools,
+    build_stage,
     choices,
-    tool_labels,
 )
 from toolorchestra.config import Config
 from toolorchestra.dataset.source import make_source
-from toolorchestra.engine.base import Engine
-from toolorchestra.engine.scripted import ScriptedEngine
+from toolorchestra.finish import keep_policy, play_all, show
 from toolorchestra.launch.followers import Followers
-from toolorchestra.launch.plainly import keeping_traceback
-from toolorchestra.launch.quiet import quieten_libraries
-from toolorchestra.launch.run_dir import discard_if_empty, open_run_dir
 from toolorchestra.model.policy import load_policy
-from toolorchestra.report.closing import RESULTS_FILE, write_pictures, write_summary, write_tables
+from toolorchestra.opening import opened, use_threads
+from toolorchestra.report.closing import RESULTS_FILE, write_summary
 from toolorchestra.report.evaluation import START, TRAINED, Evaluation
 from toolorchestra.report.recorder import Recorder, open_journal
 from toolorchestra.report.tracking import Tracker
-from toolorchestra.rollout.group import Played
-from toolorchestra.rollout.player import Stage
 from toolorchestra.rollout.pool import Pool
 from toolorchestra.trainer.collect import Collector, ScoredGroup, Scorer, StepData
 from toolorchestra.trainer.fit import checkpoints_of, first_step, fit
 from toolorchestra.trainer.strategy import check_trainer, uses_gpu
-from toolorchestra.types import Episode
 from toolorchestra.worlds import check_worlds
 
 log = logging.getLogger(__name__)
@@ -71,32 +56,17 @@ def train(config: DictConfig) -> Path:
         ValueError: The config, a file that it names or the machine does not allow the run; the
             message says what to do.
     """
-    resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-    try:
-        options = cast(Config, OmegaConf.to_object(config))
-        notes = check_worlds(options)
-        check_trainer(options.trainer, dtype=options.model.dtype)
-        run_dir, claimed = open_run_dir(
-            Path(options.output_dir),
-            resolved,
-            resume=options.resume,
-            config_text=OmegaConf.to_yaml(OmegaConf.create(resolved)),
-        )
-    except ValueError:
-        discard_if_empty(Path(resolved["output_dir"]))
-        raise
-    with claimed, keeping_traceback(run_dir):
-        for note in notes:
-            log.info(note)
-        log.info("writing to %s", run_dir)
-        quieten_libraries()  # again, as Lightning sets its own level when it is loaded
-        disable_progress_bar()  # type: ignore[no-untyped-call]
-        torch.set_num_threads(options.trainer.num_threads or os.cpu_count() or 1)
-        seed_everything(options.seed, verbose=False)
-        with _Run(options, resolved, run_dir) as run:
+    with opened(config, check=_check, resume=config.resume) as opening:
+        use_threads(opening.options.trainer.num_threads)
+        with _Run(opening.options, opening.resolved, opening.run_dir) as run:
             run.fit()
             run.finish()
-    return run_dir
+    return opening.run_dir
+
+
+def _check(options: Config) -> list[str]:
+    check_trainer(options.trainer, dtype=options.model.dtype)
+    return check_worlds(options)
 
 
 class _Run:
@@ -120,7 +90,7 @@ class _Run:
         self._speaker = build_speaker(options.model, tokenizer)
         self._engine = build_engine(options, self._sampled, self._speaker, run_dir)
         with ExitStack() as stack:
-            self._stage = stack.enter_context(closing(self._build_stage()))
+            self._stage = stack.enter_context(closing(build_stage(options, self._speaker)))
             stack.callback(lambda: self._stage.run(self._engine.close()))
             self._tracker = _start_tracker(options, resolved, run_dir)
             stack.push(self._finish_tracker)
@@ -148,16 +118,6 @@ class _Run:
     def _finish_tracker(self, kind: type[BaseException] | None, *_: object) -> None:
         self._tracker.finish(exit_code=0 if kind is None else 1)
 
-    def _build_stage(self) -> Stage:
-        options = self._options
-        return Stage(
-            tools=build_tools(options),
-            speaker=self._speaker,
-            config=options.rollout,
-            max_new_tokens=options.model.max_new_tokens,
-            max_context=options.model.max_context,
-        )
-
     def fit(self) -> None:
         """Trains up to the last step."""
         options = self._options
@@ -180,22 +140,15 @@ class _Run:
             self._stage.run(pool.close())
 
     def finish(self) -> None:
-        """Evaluates, writes tables and pictures, and marks the run as done."""
+        """Evaluates, writes tables, pictures and the policy, and marks the run as done."""
         options = self._options
         arenas = build_arenas(options, self._tasks) if options.benchmark.num_episodes else []
-        is_simulated = any(map(options.toolset.is_simulated, options.toolset.tools))
         evaluation = self._evaluate(arenas) if arenas else None
-        write_pictures(
-            self._run_dir,
-            evaluation,
-            title=f"{options.experiment.name}, seed {options.seed}",
-            frontier=oracle_frontier(arenas[0]) if arenas else [],
-            is_simulated=is_simulated,
-        )
-        if evaluation is not None:
-            console = Console(width=None if sys.stdout.isatty() else WIDTH)
-            for table in write_tables(self._run_dir, evaluation, tool_labels(options)):
-                console.print(table.to_rich())
+        title = options.experiment.name
+        show(self._run_dir, options, evaluation, arenas=arenas, title=title)
+        if options.trainer.max_steps > 0:
+            kept = keep_policy(self._run_dir, options, self._trained, self._speaker)
+            log.info("the policy: %s", kept)
         seconds = time.perf_counter() - self._start_s
         write_summary(self._run_dir, choices(options), evaluation, seconds=seconds)
         shown = self._run_dir / RESULTS_FILE if evaluation is not None else self._run_dir
@@ -237,28 +190,15 @@ class _Run:
 
     def _evaluate(self, arenas: Sequence[Arena]) -> Evaluation:
         start, _ = load_policy(self._options.model)
-        results = hold_contest(
+        results = play_all(
             arenas,
-            {
-                START: partial(self._sample, start, 0),
-                TRAINED: partial(self._sample, self._trained, 1),
-            },
-            play=self._play_once,
-            scripted=lambda policy: ScriptedEngine(
-                policy, self._speaker.tokenizer, end_id=self._speaker.renderer.end_of_turn_id
-            ),
-            tell=log.info,
+            {START: start, TRAINED: self._trained},
+            engine=self._engine,
+            stage=self._stage,
+            speaker=self._speaker,
         )
         is_simulated = any(arena.world.is_simulated for arena in arenas)
-        return Evaluation(results=tuple(results), is_simulated=is_simulated)
-
-    def _sample(self, model: PreTrainedModel, version: int) -> Engine:
-        """The engine, sampling from other weights than before; `version` tells them apart."""
-        self._stage.run(self._engine.load(model, version))
-        return self._engine
-
-    def _play_once(self, engine: Engine, episodes: Sequence[Episode]) -> list[Played]:
-        return self._stage.play(engine, episodes, group_size=1, is_greedy=True)
+        return Evaluation(results=results, is_simulated=is_simulated, subject=TRAINED, start=START)
 
 
 def _start_tracker(options: Config, resolved: dict[str, Any], run_dir: Path) -> Tracker:

@@ -153,7 +153,7 @@ def _activation_parts(acts: Activations, trainer: TrainerConfig) -> list[Part]:
     tokens = trainer.micro_batch_tokens
     kept, once = "what all layers compute", "gradients on their way"
     if trainer.activation_checkpointing:
-        kept, once = "the inputs of layers", "gradients, and a layer again"
+        kept, once = "the inputs of layers", "gradients, a layer anew"
     return [
         Part(name="activations", num_bytes=acts.kept, how=_each(acts.kept, tokens, kept),
              moments=PASSES),

@@ -14,13 +14,10 @@ import os
 import sys
 from dataclasses import asdict, dataclass
 
-os.environ["DS_ACCELERATOR"] = "cpu"
-
-import deepspeed
 import torch
-
 from tests.unit.trainer.bytes_alive import BytesAlive
 from tests.unit.trainer.shapes import model_of, shape
+
 from toolorchestra.trainer.config import TrainerConfig
 from toolorchestra.trainer.optimizer import make_optimizer
 from toolorchestra.trainer.strategy import deepspeed_config
@@ -50,6 +47,8 @@ class Measured:
 
 def measure(dtype: str, stage: int, num_ranks: int) -> Measured:
     """Makes two updates of two micro-batches each, and looks at the second."""
+    import deepspeed
+
     config = TrainerConfig(
         strategy="deepspeed", zero_stage=stage, devices=num_ranks, optimizer="adamw_fused"
     )
@@ -81,6 +80,7 @@ def main() -> None:
     """Measures all cases."""
     rank, num_ranks, port = sys.argv[1:]
     os.environ |= {
+        "DS_ACCELERATOR": "cpu",
         "RANK": rank,
         "LOCAL_RANK": rank,
         "WORLD_SIZE": num_ranks,
@@ -88,6 +88,8 @@ def main() -> None:
         "MASTER_PORT": port,
     }
     torch.set_num_threads(1)
+    import deepspeed
+
     deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False  # it takes minutes to compile
     deepspeed.init_distributed("gloo")
     for dtype, stage in CASES:

@@ -1,4 +1,4 @@
-"""The parts of a rank's memory, against what PyTorch and DeepSpeed hold on this CPU, and by hand."""
+"""The parts of a rank's memory by hand, and against what PyTorch and DeepSpeed hold on a CPU."""
 
 from __future__ import annotations
 
@@ -117,6 +117,7 @@ def deepspeed_measured():
     return {(line["dtype"], line["stage"]): line for line in lines}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "stage"), CASES)
 def test_deepspeed_holds_what_is_reckoned_and_needs_no_more(deepspeed_measured, dtype, stage):
     found = deepspeed_measured[dtype, stage]
