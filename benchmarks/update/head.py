@@ -41,8 +41,14 @@ def naive(head: torch.nn.Module, hidden_ND: Tensor, targets_N: Tensor) -> tuple[
 def chunked(head: torch.nn.Module, hidden_ND: Tensor, targets_N: Tensor) -> tuple[Tensor, Tensor]:
     """As the update does it."""
     chunk_size = max(CHUNK_LOGITS // head.weight.shape[0], 1)
-    owner_N = torch.arange(len(hidden_ND))
-    return _score(head, hidden_ND, owner_N, targets_N, chunk_size=chunk_size)
+    return _score(
+        head,
+        hidden_ND,
+        torch.arange(len(hidden_ND)),
+        targets_N,
+        chunk_size=chunk_size,
+        num_chunks=-(-len(hidden_ND) // chunk_size),
+    )
 
 
 WAYS = {"naive": naive, "chunked": chunked}

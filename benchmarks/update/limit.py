@@ -14,6 +14,7 @@ Also the peak: the fastest of many large matrix products.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -121,5 +122,10 @@ def measure(workload: Workload, *, updates: int = 1) -> dict[str, float]:
     }
 
 
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measures a workload."""
+    run_side(__doc__, measure, arguments)
+
+
 if __name__ == "__main__":
-    run_side(__doc__, measure)
+    main()

@@ -9,7 +9,7 @@ is the difference.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lightning import Trainer
@@ -111,5 +111,10 @@ def trainer_config(workload: Workload, *, updates: int = 1, packed: bool = False
     )
 
 
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measures a workload."""
+    run_side(__doc__, measure, arguments, flags={"packed": "share no prefixes"})
+
+
 if __name__ == "__main__":
-    run_side(__doc__, measure, flags={"packed": "share no prefixes"})
+    main()

@@ -89,5 +89,10 @@ def measure(workload: Workload, *, updates: int = 1) -> dict[str, float]:
     return figures_of(times_s, computed=computed, loss=losses[0])
 
 
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measures a workload."""
+    run_side(__doc__, measure, arguments)
+
+
 if __name__ == "__main__":
-    run_side(__doc__, measure)
+    main()

@@ -1,8 +1,8 @@
 """The peer: TRL's GRPOTrainer makes the update, from its own training loop, loss and optimizer.
 
-Only what it trains on is put into its hands: the step's rows as its `_generate_and_score_completions`
-would give them, all prompts padded to the longest at the left, all completions at the right, with
-tools' results masked. Its batch is as many rows as fit the budget. Not timed: rollouts, padding.
+Only what it trains on is put into its hands: the step's rows as its own rollouts would give them,
+all prompts padded to the longest at the left, all completions at the right, with tools' results
+masked. Its batch is as many rows as fit the budget. Neither rollouts nor padding are timed.
 
     python -m benchmarks.update.trl_peer FOLDER
 """
@@ -160,5 +160,10 @@ def measure(workload: Workload, *, updates: int = 1) -> dict[str, float]:
     )
 
 
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measures a workload."""
+    run_side(__doc__, measure, arguments)
+
+
 if __name__ == "__main__":
-    run_side(__doc__, measure)
+    main()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import pickle
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -217,13 +218,13 @@ def _sampled(workload: Workload) -> list[TrainingRow]:
     return rows
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Makes one workload."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--name", choices=SIZES, required=True)
     parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     size = (QUICK if options.quick else SIZES)[options.name]
     workload = make(options.name, size, options.folder)
     lengths = [len(item.row.ids) for item in workload.rows]

@@ -99,6 +99,9 @@ def accumulate_gradients(
             ),
         )
         scores = score(batch)
+        if algorithm.entropy_coef == 0:
+            # a graph that is never gone back through would keep every chunk's probabilities
+            scores = scores._replace(entropy_N=scores.entropy_N.detach())
         tokens = _tokens(batch, scores, algorithm, reference, is_empty=not members)
         output = policy_objective(tokens, algorithm, denominator=denominator)
         watch = _Watch(batch, scores)

@@ -5,25 +5,23 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.composed import options_of
+from tests.unit.dry_run.papers import VLLM, reckoned
 
 from toolorchestra.dry_run.advice import refuse_unless_it_fits
-from toolorchestra.dry_run.reckon import reckon
 
-PAPER = ("model=qwen3_8b", "trainer=paper", "algorithm=grpo", "dry_run.gpu=h100_80gb")
-VLLM = ("rollout=vllm", "rollout.vllm.num_workers=8")
+SHARED = (*VLLM, "rollout.vllm.first_gpu=0")
 
 
 def refusal(*overrides: str) -> str:
     with pytest.raises(ValueError) as caught:
-        refuse_unless_it_fits(reckon(options_of(*PAPER, *overrides)))
+        refuse_unless_it_fits(reckoned(*overrides))
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
 def test_what_fits_is_let_through():
-    refuse_unless_it_fits(reckon(options_of(*PAPER)))
-    refuse_unless_it_fits(reckon(options_of(*PAPER, *VLLM, "rollout.vllm.first_gpu=8")))
+    refuse_unless_it_fits(reckoned())
+    refuse_unless_it_fits(reckoned(*VLLM))
 
 
 def test_the_largest_part_is_named_with_its_size_and_a_cure():
@@ -50,7 +48,7 @@ def test_the_cure_cures(overrides, largest):
     assert f"most of it for {largest}" in told
     cure = told.rpartition("; use ")[2].split(" ")
     assert all(re.fullmatch(r"(trainer|model)\.\w+=\w+", change) for change in cure)
-    refuse_unless_it_fits(reckon(options_of(*PAPER, *overrides, *cure)))
+    refuse_unless_it_fits(reckoned(*overrides, *cure))
 
 
 def test_where_nothing_helps_another_gpu_is_asked_for():
@@ -58,15 +56,15 @@ def test_where_nothing_helps_another_gpu_is_asked_for():
 
 
 def test_workers_that_sit_on_gpus_that_train_are_sent_elsewhere():
-    told = refusal(*VLLM)
+    told = refusal(*SHARED)
     assert told.startswith("rollout.vllm.first_gpu: 0 is not allowed; on a GPU that trains too, ")
     assert "use 8 (trainer.devices)" in told
     sharing = ("rollout.vllm.sleep=true", "rollout.vllm.kv_cache_gib=20")
-    refuse_unless_it_fits(reckon(options_of(*PAPER, *VLLM, *sharing)))
+    refuse_unless_it_fits(reckoned(*SHARED, *sharing))
 
 
 def test_more_keys_and_values_than_a_gpu_holds_are_refused_with_the_most():
-    told = refusal(*VLLM, "rollout.vllm.first_gpu=8", "rollout.vllm.kv_cache_gib=70")
+    told = refusal(*VLLM, "rollout.vllm.kv_cache_gib=70")
     assert told == (
         "rollout.vllm.kv_cache_gib: 70 is not allowed; a worker then takes 89.3 GiB of 79.1, use 0 "
         "or less than 59.8"
@@ -74,7 +72,7 @@ def test_more_keys_and_values_than_a_gpu_holds_are_refused_with_the_most():
 
 
 def test_too_little_room_for_one_rollout_is_refused():
-    told = refusal(*VLLM, "rollout.vllm.first_gpu=8", "rollout.vllm.kv_cache_gib=4")
+    told = refusal(*VLLM, "rollout.vllm.kv_cache_gib=4")
     # 32,000 x 147,456 B = 4.39 GiB
     assert told.startswith("rollout.vllm.tensor_parallel: 1 is not allowed; beside 15.3 GiB of")
     assert "have 4.0 GiB, and a rollout of 32,000 tokens (model.max_context) needs 4.4" in told

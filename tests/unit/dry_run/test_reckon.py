@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 from tests.composed import options_of
+from tests.unit.dry_run.papers import VLLM, paper, reckoned
 
 from toolorchestra.dry_run.gpus import GIB
 from toolorchestra.dry_run.reckon import reckon
 from toolorchestra.trainer.memory import always_held, peak_of
-
-PAPER = ("model=qwen3_8b", "trainer=paper", "algorithm=grpo", "dry_run.gpu=h100_80gb")
-VLLM = ("rollout=vllm", "rollout.vllm.num_workers=8", "rollout.vllm.first_gpu=8")
 
 
 def seconds(reckoning):
@@ -18,7 +16,7 @@ def seconds(reckoning):
 
 
 def test_the_papers_settings_compose_and_are_what_is_reckoned_with():
-    options = options_of(*PAPER)
+    options = paper()
     trainer, model = options.trainer, options.model
     assert (trainer.learning_rate, trainer.episodes_per_step) == (1e-6, 16)
     assert options.algorithm.group_size == 8 and options.rollout.max_turns == 50
@@ -31,38 +29,38 @@ def test_the_papers_settings_compose_and_are_what_is_reckoned_with():
 
 
 def test_a_rank_of_the_papers_settings_fits_in_80_gb():
-    reckoning = reckon(options_of(*PAPER))
+    reckoning = reckoned()
     assert reckoning.rank_needs / GIB == pytest.approx(53.9, abs=0.1)
     assert reckoning.rank_needs == peak_of(reckoning.parts)[1] + 4 * GIB
     assert reckoning.worker is None
 
 
 def test_a_step_is_the_sum_of_its_phases_or_its_longer_half_where_sampling_runs_ahead():
-    together = seconds(reckon(options_of(*PAPER, *VLLM)))
+    together = seconds(reckoned(*VLLM))
     assert list(together) == ["prefill", "decode", "tools", "update", "weights to workers"]
-    synchronous = reckon(options_of(*PAPER, *VLLM))
+    synchronous = reckoned(*VLLM)
     assert synchronous.step_s == pytest.approx(sum(together.values()))
-    ahead = reckon(options_of(*PAPER, *VLLM, "rollout.max_staleness=1"))
+    ahead = reckoned(*VLLM, "rollout.max_staleness=1")
     sampling = together["prefill"] + together["decode"] + together["tools"]
     assert ahead.step_s == pytest.approx(sampling + together["weights to workers"])
 
 
 def test_without_vllm_only_the_update_is_reckoned():
-    assert list(seconds(reckon(options_of(*PAPER)))) == ["update"]
+    assert list(seconds(reckoned())) == ["update"]
 
 
 def test_servers_that_run_elsewhere_are_counted_by_their_urls():
     urls = "rollout.vllm.urls=[http://a:1,http://b:1]"
-    elsewhere = reckon(options_of(*PAPER, "rollout=vllm", urls))
+    elsewhere = reckoned("rollout.engine=vllm", urls)
     assert elsewhere.worker is not None and elsewhere.worker.taken == 0
-    here = reckon(options_of(*PAPER, *VLLM, "rollout.vllm.num_workers=2"))
+    here = reckoned(*VLLM, "rollout.vllm.num_workers=2")
     assert seconds(elsewhere) == seconds(here)
 
 
 def test_a_worker_that_sleeps_meets_only_what_the_trainer_always_holds():
-    shared = (*PAPER, "rollout=vllm", "rollout.vllm.num_workers=8")
-    awake = reckon(options_of(*shared))
-    asleep = reckon(options_of(*shared, "rollout.vllm.sleep=true"))
+    shared = (*VLLM, "rollout.vllm.first_gpu=0")
+    awake = reckoned(*shared)
+    asleep = reckoned(*shared, "rollout.vllm.sleep=true")
     assert awake.worker.taken == pytest.approx(peak_of(awake.parts)[1] + 4 * GIB)
     assert asleep.worker.taken == pytest.approx(always_held(asleep.parts) + 4 * GIB)
     assert asleep.rank_reserve == 8 * GIB, "two processes"
@@ -70,7 +68,7 @@ def test_a_worker_that_sleeps_meets_only_what_the_trainer_always_holds():
 
 def test_weights_take_the_way_that_is_chosen_at_the_speed_that_is_stated():
     def moved(*more):
-        return seconds(reckon(options_of(*PAPER, *VLLM, *more)))["weights to workers"]
+        return seconds(reckoned(*VLLM, *more))["weights to workers"]
 
     assert moved() == pytest.approx(16.38 / 2, rel=0.01)
     assert moved("rollout.vllm.transfer=nccl") == pytest.approx(16.38 / 50, rel=0.01)
@@ -78,7 +76,7 @@ def test_weights_take_the_way_that_is_chosen_at_the_speed_that_is_stated():
 
 
 def test_fewer_rollouts_at_once_take_longer():
-    few = reckon(options_of(*PAPER, *VLLM, "rollout.max_concurrent=32"))
+    few = reckoned(*VLLM, "rollout.max_concurrent=32")
     assert seconds(few)["tools"] == 4 * 80
 
 
@@ -90,8 +88,7 @@ def test_the_shipped_policy_can_be_reckoned_too():
 
 def test_entropy_in_the_loss_and_a_reference_policy_take_more():
     bare, both = (
-        reckon(options_of(*PAPER, *more))
-        for more in ((), ("algorithm.entropy_coef=0.01", "algorithm.kl=k3"))
+        reckoned(*more) for more in ((), ("algorithm.entropy_coef=0.01", "algorithm.kl=k3"))
     )
     names = {part.name for part in both.parts} - {part.name for part in bare.parts}
     assert names == {"reference policy"}
@@ -107,7 +104,10 @@ def test_entropy_in_the_loss_and_a_reference_policy_take_more():
     ("overrides", "message"),
     [
         (("trainer.accelerator=cpu",), "trainer.accelerator: 'cpu' is not allowed with dry_run"),
-        (("trainer=cpu",), "model.dtype: 'bfloat16' is not allowed with trainer.strategy=single"),
+        (
+            ("trainer.strategy=single", "trainer.devices=1"),
+            "model.dtype: 'bfloat16' is not allowed with trainer.strategy=single",
+        ),
         (("model.lora.rank=8",), "model.lora.rank: 8 is not allowed with dry_run.gpu"),
         (
             ("trainer.micro_batch_tokens=31999",),
@@ -122,5 +122,5 @@ def test_entropy_in_the_loss_and_a_reference_policy_take_more():
 )
 def test_what_cannot_be_reckoned_is_refused_in_one_sentence(overrides, message):
     with pytest.raises(ValueError) as caught:
-        reckon(options_of(*PAPER, *overrides))
+        reckoned(*overrides)
     assert str(caught.value).startswith(message) and "\n" not in str(caught.value)

@@ -208,9 +208,6 @@ def test_with_entropy_in_the_loss_a_chunk_takes_twice_as_much():
     assert update_peak(0.01) == pytest.approx(expected, rel=0.2)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the entropy's graph, never run backward, keeps every chunk's probabilities"
-)
 def test_without_entropy_in_the_loss_no_chunk_outlives_its_backward_pass():
     expected = head_bytes(SMALL, 4, CHUNK, copies=CHUNK_COPIES)
     assert update_peak(0.0) == pytest.approx(expected, rel=0.2)
