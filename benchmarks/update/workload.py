@@ -82,7 +82,7 @@ SIZES = {
 }
 QUICK = {
     "local": Size(groups=2, max_tokens=2048),
-    "paper": Size(groups=2, max_tokens=512, scale=1 / 200),
+    "paper": Size(groups=2, max_tokens=256, scale=1 / 400),
 }
 
 

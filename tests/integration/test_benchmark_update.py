@@ -11,9 +11,8 @@ from io import StringIO
 import pytest
 import torch
 from benchmarks.update import __main__ as command
-from benchmarks.update import head
+from benchmarks.update import head, limit
 from benchmarks.update.jobs import ALIKE, make_figures
-from benchmarks.update.limit import dense_shape
 from benchmarks.update.side import check_gradients, gradient_file
 from benchmarks.update.work import Work, num_unique
 from benchmarks.update.workload import Workload, random_rows
@@ -36,6 +35,7 @@ def run_here(job):
 
 def test_all_sides_make_the_same_update_and_the_table_compares_them(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "RAW", tmp_path / "raw.jsonl")
+    monkeypatch.setattr(limit, "PEAK_S", 0.1)
     names = ("paper",)
     table = command.make_table(
         tmp_path, names, is_quick=True, repeats=1, threads=1, has_head=False, run=run_here
@@ -93,16 +93,16 @@ def test_tokens_are_distinct_where_anything_before_them_is():
 def test_the_dense_batch_has_the_tokens_and_pairs_of_the_tree():
     # 3 rows of 5: 15 tokens, 3 * (1 + 2 + 3 + 4 + 5) pairs
     work = Work(tokens=15, pairs=45, loss_tokens=3, micro_batches=1, flops=1.0)
-    assert dense_shape(work) == (3, 5)
+    assert limit.dense_shape(work) == (3, 5)
 
 
 def test_chunks_and_all_logits_at_once_say_the_same(monkeypatch):
     monkeypatch.setattr(head, "CHUNK_LOGITS", 3 * 11)
-    layer = torch.nn.Linear(4, 11, bias=False).double()
-    hidden_ND = torch.randn(8, 4, dtype=torch.float64, requires_grad=True)
+    layer = torch.nn.Linear(4, 11, bias=False)
+    hidden_ND = torch.randn(8, 4, requires_grad=True)
     targets_N = torch.randint(11, (8,))
-    for one, other in zip(*(way(layer, hidden_ND, targets_N) for way in head.WAYS.values()),
-                          strict=True):  # fmt: skip
+    naive, chunked = (way(layer, hidden_ND, targets_N) for way in head.WAYS.values())
+    for one, other in zip(naive, chunked, strict=True):
         assert torch.allclose(one, other, atol=1e-6)
 
 

@@ -14,13 +14,11 @@ from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
 from toolorchestra.algorithm.segments import upcast
+from toolorchestra.trainer.activations import CHUNK_LOGITS
 from toolorchestra.trainer.attention import lay_out, use_tree_attention
 from toolorchestra.trainer.batch import MicroBatch
 
 # L: tokens of the line, N: loss tokens, U: tokens that predict any, V: vocabulary, D: width
-
-CHUNK_LOGITS = 2**26
-"""Logits of one chunk: 256 MiB in float32, and as much again for each of two passing copies."""
 
 
 class TokenScores(NamedTuple):

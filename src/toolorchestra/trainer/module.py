@@ -125,6 +125,8 @@ class OrchestratorModule(LightningModule):
         """Sampling begins with the weights as they are, be it from a checkpoint."""
         self.has_begun = True
         self._stepper = make_stepper(self, clip_norm=self._config.clip_norm)
+        if (reference := self._reference[0]) is not None:
+            torch.nn.Module.to(reference, self.device)
         self._hand_on()
 
     def training_step(self, _: int, batch_idx: int) -> None:
