@@ -42,9 +42,6 @@ from toolorchestra.worlds import check_worlds
 
 log = logging.getLogger(__name__)
 
-WIDTH = 120
-"""Columns of a table where nobody's terminal says how many there are."""
-
 
 def train(config: DictConfig) -> Path:
     """Trains, evaluates and documents one run, or resumes one that was broken off.
