@@ -1,6 +1,6 @@
 """Runs all of it, each side in a process of its own, and writes the table of `README.md`.
 
-python -m benchmarks.update            # from the repository's root; about half an hour
+python -m benchmarks.update            # from the repository's root; about forty minutes
 python -m benchmarks.update --quick    # a smoke test; writes nothing into README.md
 """
 
