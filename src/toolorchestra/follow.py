@@ -14,7 +14,6 @@ from toolorchestra.launch.quiet import quieten_libraries
 
 quieten_libraries()
 
-import torch  # noqa: E402
 from lightning import seed_everything  # noqa: E402
 from omegaconf import OmegaConf  # noqa: E402
 
@@ -23,6 +22,7 @@ from toolorchestra.config import Config  # noqa: E402
 from toolorchestra.launch.plainly import plainly  # noqa: E402
 from toolorchestra.launch.run_dir import CONFIG_FILE  # noqa: E402
 from toolorchestra.model.policy import load_policy  # noqa: E402
+from toolorchestra.opening import use_threads  # noqa: E402
 from toolorchestra.trainer.fit import checkpoints_of, fit  # noqa: E402
 
 
@@ -30,7 +30,7 @@ def follow(run_dir: Path) -> None:
     """Trains along with the first rank, whose folder this is."""
     written = OmegaConf.merge(OmegaConf.structured(Config), OmegaConf.load(run_dir / CONFIG_FILE))
     options = cast(Config, OmegaConf.to_object(written))
-    torch.set_num_threads(options.trainer.num_threads or 1)
+    use_threads(options.trainer.num_threads, num_processes=options.trainer.devices)
     seed_everything(options.seed, verbose=False)
     model, _ = load_policy(options.model)
     checkpoints = checkpoints_of(

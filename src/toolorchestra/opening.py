@@ -73,6 +73,6 @@ def opened(
         yield Opening(options=options, resolved=resolved, run_dir=run_dir)
 
 
-def use_threads(num_threads: int) -> None:
-    """Sets how many CPU threads torch has; 0: one for each core."""
-    torch.set_num_threads(num_threads or os.cpu_count() or 1)
+def use_threads(num_threads: int, *, num_processes: int = 1) -> None:
+    """Sets how many CPU threads torch has; 0: one for each core, shared out among processes."""
+    torch.set_num_threads(num_threads or max((os.cpu_count() or 1) // num_processes, 1))

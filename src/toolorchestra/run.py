@@ -54,7 +54,8 @@ def train(config: DictConfig) -> Path:
             message says what to do.
     """
     with opened(config, check=_check, resume=config.resume) as opening:
-        use_threads(opening.options.trainer.num_threads)
+        trainer = opening.options.trainer
+        use_threads(trainer.num_threads, num_processes=trainer.devices)
         with _Run(opening.options, opening.resolved, opening.run_dir) as run:
             run.fit()
             run.finish()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -14,6 +15,9 @@ import pytest
 import torch
 from tests.integration.command import Command, run_dirs
 from tests.integration.test_resume import kill_after, metrics_files, rows
+
+from toolorchestra.model.config import ModelConfig
+from toolorchestra.model.policy import load_policy
 
 STEPS = 6
 SMALL = (
@@ -116,6 +120,19 @@ def test_a_run_whose_ranks_died_one_after_the_other_ends_as_if_none_had(whole, t
 
     assert same(finished(tmp_path, *TWO_RANKS, "resume=auto"), whole)
     assert len(run_dirs(tmp_path)) == 1
+
+
+def test_a_run_resumed_after_its_last_step_keeps_what_was_trained(tmp_path):
+    options = (*SMALL, "trainer.max_steps=2", "trainer.strategy=deepspeed", "trainer.zero_stage=3")
+    run = finished(tmp_path, *options)
+    weights = (run / "model/model.safetensors").read_bytes()
+    start = load_policy(ModelConfig())[0].state_dict()["model.embed_tokens.weight"]
+    trained = load_policy(ModelConfig(path=str(run / "model")))[0].state_dict()
+    assert not torch.equal(trained["model.embed_tokens.weight"], start), "nothing was trained"
+    (run / "summary.json").unlink()  # as if it had been killed in its evaluation
+    shutil.rmtree(run / "model")
+    assert finished(tmp_path, *options, "resume=auto") == run
+    assert (run / "model/model.safetensors").read_bytes() == weights
 
 
 @pytest.mark.slow

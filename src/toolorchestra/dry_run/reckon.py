@@ -134,11 +134,7 @@ def _check(options: Config) -> None:
     trainer, model = options.trainer, options.model
     if trainer.accelerator == "cpu":
         raise ValueError("trainer.accelerator: 'cpu' is not allowed with dry_run.gpu; use auto")
-    if trainer.strategy == "single" and model.dtype == "bfloat16":
-        raise ValueError(
-            "model.dtype: 'bfloat16' is not allowed with trainer.strategy=single; use "
-            "trainer.strategy=deepspeed or model.dtype=float32"
-        )
+    trainer.check_dtype(model.dtype)
     if model.lora.rank:
         raise ValueError(
             f"model.lora.rank: {model.lora.rank} is not allowed with dry_run.gpu, which reckons "

@@ -65,7 +65,7 @@ class TrainerConfig:
     keep_one_every_h: float = 0.0
     """Of older ones, one is kept for every so many hours; 0: none is."""
     num_threads: int = 0
-    """CPU threads of torch; 0: all cores."""
+    """CPU threads of torch on each rank; 0: all cores, shared out among the ranks of a machine."""
 
     def __post_init__(self) -> None:
         for key in ("episodes_per_step", "micro_batch_tokens", "max_bad_steps", "devices",
@@ -86,6 +86,19 @@ class TrainerConfig:
             self._require("devices", self.devices == 1, f"1, or more {only}")
             self._require("num_nodes", self.num_nodes == 1, f"1, or more {only}")
             self._require("offload_optimizer", not self.offload_optimizer, f"false, or true {only}")
+
+    def check_dtype(self, dtype: str) -> None:
+        """Checks what weights of this precision can be trained by.
+
+        Raises:
+            ValueError: Says what to change.
+        """
+        if self.strategy == "single" and dtype == "bfloat16" and self.max_steps:
+            raise ValueError(
+                "model.dtype: 'bfloat16' is not allowed with trainer.strategy=single, which would "
+                "round small updates away; use float32, or trainer.strategy=deepspeed, which keeps "
+                "a float32 copy"
+            )
 
     @property
     def num_ranks(self) -> int:

@@ -44,7 +44,7 @@ class Ranks:
             try:
                 made = make()
                 box = (shown(made),) if self.size > 1 else None
-            except BaseException:
+            except BaseException:  # Ctrl-C too: the others wait for hours for what never comes
                 self.from_first(None)
                 raise
             self.from_first(box)

@@ -40,12 +40,7 @@ def check_trainer(config: TrainerConfig, *, dtype: str) -> None:
         )
     if is_gpu and dtype == "bfloat16" and not torch.cuda.is_bf16_supported():
         raise ValueError("model.dtype: 'bfloat16' is not allowed on this GPU; use float32")
-    if config.strategy == "single" and dtype == "bfloat16" and config.max_steps:
-        raise ValueError(
-            "model.dtype: 'bfloat16' is not allowed with trainer.strategy=single, which would "
-            "round small updates away; use float32, or trainer.strategy=deepspeed, which keeps a "
-            "float32 copy"
-        )
+    config.check_dtype(dtype)
     if config.strategy == "deepspeed" and find_spec("deepspeed") is None:
         raise ValueError(
             "trainer.strategy: 'deepspeed' is not installed; pip install 'toolorchestra[deepspeed]'"

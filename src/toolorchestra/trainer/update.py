@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -82,30 +82,17 @@ def accumulate_gradients(
         num_sequences=len(rows),
         max_tokens=max_tokens,
     )
-    plans = plan_micro_batches(
-        rows,
-        num_ranks=ranks.size,
-        max_tokens=trainer.micro_batch_tokens,
-        costs=costs,
-        share_prefixes=trainer.share_prefixes,
-    )
     shares = []
-    for number, members in enumerate(plans[ranks.rank]):
-        batch = make_micro_batch(
-            [rows[r] for r in members or _shortest(rows)],
-            share_prefixes=trainer.share_prefixes,
-            most_loss_tokens=max(
-                sum(rows[r].num_loss_tokens for r in plan[number]) for plan in plans
-            ),
-        )
+    for turn in _turns(rows, trainer, costs, ranks):
+        batch = turn.batch
         scores = score(batch)
         if algorithm.entropy_coef == 0:
             # a graph that is never gone back through would keep every chunk's probabilities
             scores = scores._replace(entropy_N=scores.entropy_N.detach())
-        tokens = _tokens(batch, scores, algorithm, reference, is_empty=not members)
+        tokens = _tokens(batch, scores, algorithm, reference, is_empty=turn.is_empty)
         output = policy_objective(tokens, algorithm, denominator=denominator)
         watch = _Watch(batch, scores)
-        backward(output.loss * ranks.size, number + 1 == len(plans[ranks.rank]))
+        backward(output.loss * ranks.size, turn.is_last)
         shares.append(
             _Share(
                 loss=float(output.loss.detach()),
@@ -115,6 +102,38 @@ def accumulate_gradients(
             )
         )
     return _joined([share for of_rank in ranks.from_all(shares) for share in of_rank])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Turn:
+    """A micro-batch of this rank, which the others compute one beside."""
+
+    batch: MicroBatch
+    is_empty: bool
+    """Whether it only keeps step with the others, and carries no loss."""
+    is_last: bool
+
+
+def _turns(
+    rows: Sequence[TrainingRow], trainer: TrainerConfig, costs: Costs, ranks: Ranks
+) -> Iterator[_Turn]:
+    """This rank's micro-batches, as planned with all others'."""
+    plans = plan_micro_batches(
+        rows,
+        num_ranks=ranks.size,
+        max_tokens=trainer.micro_batch_tokens,
+        costs=costs,
+        share_prefixes=trainer.share_prefixes,
+    )
+    for number, beside in enumerate(zip(*plans, strict=True)):
+        members = beside[ranks.rank]
+        most = max(sum(rows[r].num_loss_tokens for r in others) for others in beside)
+        batch = make_micro_batch(
+            [rows[r] for r in members or _shortest(rows)],
+            share_prefixes=trainer.share_prefixes,
+            most_loss_tokens=most,
+        )
+        yield _Turn(batch=batch, is_empty=not members, is_last=number + 1 == len(plans[0]))
 
 
 def _joined(shares: Sequence[_Share]) -> Gradients:
