@@ -27,11 +27,11 @@ from rich.table import Table
 
 from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.algorithm.objective import Tokens, policy_objective
-from toolorchestra.engine.vllm.process import free_port
 from toolorchestra.engine.vllm.weights import logprobs_of
 from toolorchestra.launch.quiet import quieten_libraries
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.model.policy import load_policy
+from toolorchestra.process import free_port
 from toolorchestra.trainer.batch import TrainingRow
 from toolorchestra.trainer.collect import StepData
 from toolorchestra.trainer.config import TrainerConfig

@@ -21,9 +21,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3ForCausalLM
 
 from toolorchestra.engine.vllm.config import VllmConfig
 from toolorchestra.engine.vllm.launch import SERVER, check_machine, cpu_flags, worker_env
-from toolorchestra.engine.vllm.process import VllmProcess, free_port
+from toolorchestra.engine.vllm.process import VllmProcess
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.model.export import export_policy
+from toolorchestra.process import free_port
 
 pytestmark = [
     pytest.mark.vllm,

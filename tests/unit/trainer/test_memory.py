@@ -13,8 +13,8 @@ from tests.unit.trainer.bytes_alive import BytesAlive
 from tests.unit.trainer.deepspeed_bytes import CASES, NUM_TOKENS, WIDE
 from tests.unit.trainer.shapes import QWEN3_8B, model_of, random_batch, shape
 
-from toolorchestra.engine.vllm.process import free_port
 from toolorchestra.model.shape import num_weights
+from toolorchestra.process import free_port
 from toolorchestra.trainer.activations import CHUNK_LOGITS, activations
 from toolorchestra.trainer.config import TrainerConfig
 from toolorchestra.trainer.logprobs import score_tokens

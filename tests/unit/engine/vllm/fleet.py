@@ -23,9 +23,10 @@ from toolorchestra.engine.vllm import worker as vllm_worker
 from toolorchestra.engine.vllm.config import VllmConfig
 from toolorchestra.engine.vllm.engine import VllmEngine
 from toolorchestra.engine.vllm.probe import Weights
-from toolorchestra.engine.vllm.process import VllmProcess, free_port
+from toolorchestra.engine.vllm.process import VllmProcess
 from toolorchestra.engine.vllm.weights import WeightFolders, logprobs_of
 from toolorchestra.engine.vllm.worker import VllmWorker
+from toolorchestra.process import free_port
 
 VOCABULARY = 8
 END_ID = 7

@@ -16,8 +16,9 @@ from tests.unit.engine.vllm.fleet import (
 )
 
 from toolorchestra.engine.vllm import process as vllm_process
-from toolorchestra.engine.vllm.process import VllmProcess, free_port
+from toolorchestra.engine.vllm.process import VllmProcess
 from toolorchestra.engine.vllm.server import VllmServer
+from toolorchestra.process import free_port
 
 STAMP = "11-30 00:16:28"
 WORKER = f"(Worker pid=24805) ERROR {STAMP} [multiproc_executor.py:1063] "

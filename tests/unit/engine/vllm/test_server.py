@@ -11,8 +11,8 @@ from tests.unit.engine.vllm.fleet import END_ID, RowPolicy, make_weights, until
 from tests.unit.engine.vllm.stand_in import BODIES, GENERATE, StandInVllm
 
 from toolorchestra.engine.base import EngineFault
-from toolorchestra.engine.vllm.process import free_port
 from toolorchestra.engine.vllm.server import VllmServer, WeightsLost, WorkerDown
+from toolorchestra.process import free_port
 
 LOAD = ["POST /pause?mode=keep&clear_cache=false", "POST /collective_rpc"]
 LOAD += ["POST /reset_prefix_cache?reset_running_requests=true"]

@@ -1,0 +1,1 @@
+"""Servers of open-weight experts and of search: registered where tools look, kept up, and found."""
