@@ -14,6 +14,7 @@ from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.benchmark.config import BenchmarkConfig
 from toolorchestra.dataset.config import DatasetConfig
 from toolorchestra.dry_run.config import DryRunConfig
+from toolorchestra.launch.config import LauncherConfig
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.preference.config import PreferenceConfig
 from toolorchestra.pricing.config import PricingConfig
@@ -64,6 +65,7 @@ class Config(PlayConfig):
     algorithm: AlgorithmConfig
     trainer: TrainerConfig
     logger: LoggerConfig
+    launcher: LauncherConfig = field(default_factory=LauncherConfig)
     callbacks: dict[str, Any] = field(default_factory=dict)
     """Lightning callbacks by name, each a `_target_` node."""
     dry_run: DryRunConfig = field(default_factory=DryRunConfig)

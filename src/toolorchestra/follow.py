@@ -7,6 +7,7 @@ Launchers start it with the variables that name its rank and where the first one
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import cast
 
@@ -25,9 +26,26 @@ from toolorchestra.model.policy import load_policy  # noqa: E402
 from toolorchestra.opening import use_threads  # noqa: E402
 from toolorchestra.trainer.fit import checkpoints_of, fit  # noqa: E402
 
+CONFIG_S = 300.0
+"""How long the first rank may take to write its options."""
+
+
+def await_config(run_dir: Path) -> None:
+    """Waits for the first rank, which a launcher may have started at the same moment.
+
+    Raises:
+        ValueError: It has not written its options in time.
+    """
+    deadline = time.monotonic() + CONFIG_S
+    while not (run_dir / CONFIG_FILE).exists():
+        if time.monotonic() > deadline:
+            raise ValueError(f"{run_dir / CONFIG_FILE} is still missing after {CONFIG_S:.0f} s")
+        time.sleep(0.2)
+
 
 def follow(run_dir: Path) -> None:
     """Trains along with the first rank, whose folder this is."""
+    await_config(run_dir)
     written = OmegaConf.merge(OmegaConf.structured(Config), OmegaConf.load(run_dir / CONFIG_FILE))
     options = cast(Config, OmegaConf.to_object(written))
     use_threads(options.trainer.num_threads, num_processes=options.trainer.devices)

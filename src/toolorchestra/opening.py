@@ -74,5 +74,12 @@ def opened(
 
 
 def use_threads(num_threads: int, *, num_processes: int = 1) -> None:
-    """Sets how many CPU threads torch has; 0: one for each core, shared out among processes."""
-    torch.set_num_threads(num_threads or max((os.cpu_count() or 1) // num_processes, 1))
+    """Sets how many CPU threads torch has.
+
+    Args:
+        num_threads: 0: as many as OMP_NUM_THREADS says, or else one for each core.
+        num_processes: Among which the cores are shared out.
+    """
+    told = int(os.environ.get("OMP_NUM_THREADS") or 0)
+    shared = max((os.cpu_count() or 1) // num_processes, 1)
+    torch.set_num_threads(num_threads or told or shared)

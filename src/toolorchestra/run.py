@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -11,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
@@ -28,6 +30,7 @@ from toolorchestra.config import Config
 from toolorchestra.dataset.source import make_source
 from toolorchestra.finish import keep_policy, play_all, show
 from toolorchestra.launch.followers import Followers
+from toolorchestra.launch.stop import StopFile
 from toolorchestra.model.policy import load_policy
 from toolorchestra.opening import opened, use_threads
 from toolorchestra.report.closing import RESULTS_FILE, write_summary
@@ -52,12 +55,14 @@ def train(config: DictConfig) -> Path:
     Raises:
         ValueError: The config, a file that it names or the machine does not allow the run; the
             message says what to do.
+        Stopped: It was asked to, and ended after a step.
     """
     with opened(config, check=_check, resume=config.resume) as opening:
         trainer = opening.options.trainer
         use_threads(trainer.num_threads, num_processes=trainer.devices)
         with _Run(opening.options, opening.resolved, opening.run_dir) as run:
             run.fit()
+            run.obey()
             run.finish()
     return opening.run_dir
 
@@ -72,6 +77,7 @@ class _Run:
 
     def __init__(self, options: Config, resolved: dict[str, Any], run_dir: Path) -> None:
         self._options, self._run_dir = options, run_dir
+        self._stop = StopFile(run_dir)
         self._start_s = time.perf_counter()
         self._model, tokenizer = load_policy(options.model)
         self._checkpoints = checkpoints_of(
@@ -125,17 +131,23 @@ class _Run:
         self.source = Collector(pool, run=self._stage.run, rest=self._engine.rest)
         module = build_module(options, self._model, outside=self)
         try:
-            with Followers(self._run_dir, num_ranks=options.trainer.devices):
+            trainer = options.trainer
+            with Followers(self._run_dir, num_ranks=trainer.num_ranks, num_nodes=trainer.num_nodes):
                 fit(
                     module,
                     options.trainer,
                     dtype=options.model.dtype,
                     checkpoints=self._checkpoints,
                     resume_from=self._resume_from,
+                    is_to_stop=self._stop.is_there,
                     callbacks=map(instantiate, options.callbacks.values()),
                 )
         finally:
             self._stage.run(pool.close())
+
+    def obey(self) -> None:
+        """Leaves the run where it was asked to stop; see `Stopped`."""
+        self._stop.obey()
 
     def finish(self) -> None:
         """Evaluates, writes tables, pictures and the policy, and marks the run as done."""
@@ -199,6 +211,14 @@ class _Run:
         return Evaluation(results=results, is_simulated=is_simulated, subject=TRAINED, start=START)
 
 
+def _group(options: Config) -> str:
+    """What gathers runs in W&B: a sweep, or all runs of an experiment that were begun alone."""
+    name = options.experiment.name
+    hydra = HydraConfig.get() if HydraConfig.initialized() else None
+    is_sweep = hydra is not None and hydra.mode == RunMode.MULTIRUN
+    return f"{name} {Path(hydra.sweep.dir).name}" if hydra and is_sweep else name
+
+
 def _start_tracker(options: Config, resolved: dict[str, Any], run_dir: Path) -> Tracker:
     logger = options.logger
     overrides = HydraConfig.get().job.override_dirname if HydraConfig.initialized() else ""
@@ -207,7 +227,7 @@ def _start_tracker(options: Config, resolved: dict[str, Any], run_dir: Path) -> 
         resolved,
         mode=logger.mode,
         project=logger.project,
-        group=options.experiment.name,
+        group=os.environ.get("WANDB_RUN_GROUP") or _group(options),
         name=logger.run_name or f"{overrides or 'defaults'} seed={options.seed}",
         job_type="train",
         entity=logger.entity,

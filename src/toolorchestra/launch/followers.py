@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
-from toolorchestra.engine.vllm.process import dies_with_parent, free_port
+from toolorchestra.process import dies_with_parent, free_port
 
 END_S, GRACE_S, NOTICE_S = 20.0, 20.0, 3.0
 """How long a rank may take to end before it is killed, the first to notice that one died, and one
@@ -28,15 +28,31 @@ LOST = 1
 class Followers:
     """A context within which the other ranks live."""
 
-    def __init__(self, run_dir: Path, *, num_ranks: int) -> None:
-        """Takes where the run writes, and how many ranks this machine has, the first included."""
-        self._run_dir, self._num_ranks = run_dir, num_ranks
+    def __init__(self, run_dir: Path, *, num_ranks: int, num_nodes: int = 1) -> None:
+        """Takes where the run writes, and how many ranks it has in all, on how many machines."""
+        self._run_dir, self._num_ranks, self._num_nodes = run_dir, num_ranks, num_nodes
         self._processes: list[subprocess.Popen[bytes]] = []
         self._is_over = threading.Event()
         self._before: dict[str, str | None] = {}
 
     def __enter__(self) -> Followers:
-        if self._num_ranks > 1:
+        """Starts them, unless a launcher has started all ranks of this run.
+
+        Raises:
+            ValueError: It has started another number of them, or none on other machines.
+        """
+        launched = int(os.environ.get("WORLD_SIZE", "0"))
+        if launched not in (0, self._num_ranks):
+            raise ValueError(
+                f"trainer.devices x trainer.num_nodes: {self._num_ranks} is not allowed here; a "
+                f"launcher has started {launched} ranks (WORLD_SIZE)"
+            )
+        if self._num_nodes > 1 and not launched:
+            raise ValueError(
+                f"trainer.num_nodes: {self._num_nodes} is not allowed on one machine; use "
+                "launcher=slurm"
+            )
+        if self._num_ranks > 1 and not launched:
             place = {
                 "MASTER_ADDR": "127.0.0.1",
                 "MASTER_PORT": str(free_port()),
@@ -64,7 +80,7 @@ class Followers:
         lost = self._find_lost() if isinstance(error, RuntimeError) else None
         for process in self._processes:
             if kind is not None:
-                process.terminate()
+                process.kill()  # it has nothing to lose
             try:
                 process.wait(END_S)
             except subprocess.TimeoutExpired:

@@ -13,6 +13,8 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+from toolorchestra.launch.stop import STOPPED, Stopped
+
 FAULT, INTERRUPTED = 1, 130
 """Exit statuses, the second as shells count a Ctrl-C."""
 ERROR_FILE = "error.txt"
@@ -35,6 +37,9 @@ def plainly(what_to_do: str) -> Iterator[None]:
     os.environ[FULL_ERROR] = "1"  # Hydra then leaves every fault to what follows
     try:
         yield
+    except Stopped as stopped:
+        print(stopped, file=sys.stderr)
+        sys.exit(STOPPED)
     except BaseException as error:
         if _is_interruption(error):
             print(f"interrupted: {what_to_do}", file=sys.stderr)
@@ -54,6 +59,8 @@ def keeping_traceback(folder: Path) -> Iterator[None]:
     path.unlink(missing_ok=True)
     try:
         yield
+    except Stopped:
+        raise
     except Exception as error:  # whatever it is, it is raised again
         with contextlib.suppress(OSError):
             path.write_text(traceback.format_exc(), encoding="utf-8")

@@ -15,19 +15,19 @@ import logging
 import os
 import platform
 import shlex
-import subprocess
 import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from toolorchestra.launch.snapshot import read_origin
 from toolorchestra.report.comparison import SUMMARY
 from toolorchestra.report.files import replace_text
 
 log = logging.getLogger(__name__)
 
-PLACE_KEYS = ("output_root", "output_dir", "resume")
+PLACE_KEYS = ("output_root", "output_dir", "resume", "launcher")
 """Keys that say where a run writes, not what it does."""
 RUN_FILE, CONFIG_FILE = "run.json", "config.yaml"
 PACKAGES = ("torch", "transformers", "lightning", "hydra-core", "omegaconf", "reasoning-gym")
@@ -182,22 +182,9 @@ def describe_run(digest: str) -> dict[str, Any]:
         "config_digest": digest,
         "started_at": time.time(),
         "command": shlex.join(sys.argv),
-        "git_commit": _git("rev-parse", "HEAD"),
-        "is_git_dirty": bool(_git("status", "--porcelain")),
+        **read_origin(Path(__file__).parents[3]),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "host": platform.node(),
         "pid": os.getpid(),
     }
-
-
-def _git(*arguments: str) -> str:
-    """Output of a git command in the source tree; empty where there is no git or no commit."""
-    here = Path(__file__).parent
-    try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=here, capture_output=True, text=True, timeout=10, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""

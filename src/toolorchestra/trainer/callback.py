@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
@@ -12,10 +13,26 @@ from toolorchestra.trainer.module import OrchestratorModule
 
 
 class SaveCheckpoints(Callback):
-    """Saves after every `every`-th step and after the last one."""
+    """Saves after every `every`-th step, after the last one, and where the run is to stop."""
 
-    def __init__(self, checkpoints: Checkpoints, *, every: int, max_steps: int) -> None:
+    def __init__(
+        self,
+        checkpoints: Checkpoints,
+        *,
+        every: int,
+        max_steps: int,
+        is_to_stop: Callable[[], bool],
+    ) -> None:
+        """Takes when to save.
+
+        Args:
+            checkpoints: Where.
+            every: Steps between two.
+            max_steps: The last step.
+            is_to_stop: Whether the run is to end after this step; the first rank is asked.
+        """
         self._checkpoints, self._every, self._max_steps = checkpoints, every, max_steps
+        self._is_to_stop = is_to_stop
 
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
@@ -23,7 +40,8 @@ class SaveCheckpoints(Callback):
         """Saves where one is due."""
         assert isinstance(pl_module, OrchestratorModule)
         done = pl_module.next_step
-        if done % self._every == 0 or done == self._max_steps:
+        trainer.should_stop = pl_module.ranks.from_first(self._is_to_stop())
+        if trainer.should_stop or done % self._every == 0 or done == self._max_steps:
             try:
                 self._checkpoints.save(
                     done,

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 _NAME = re.compile(r"step_(\d+)")
+FOLDER = "checkpoints"
+"""In a run's folder."""
 RECORD, STATE = "record.json", "state"
 """In a checkpoint's folder: the record, and what the trainer wrote."""
 
@@ -131,6 +133,12 @@ def next_step_of(path: Path) -> int:
     if match is None:
         raise ValueError(f"resume: {path} is no checkpoint; use a run's folder, or auto")
     return int(match.group(1))
+
+
+def newest_step(run_dir: Path) -> int:
+    """The step that a run's newest checkpoint goes on with; 0 without one."""
+    found = (_NAME.fullmatch(path.name) for path in (run_dir / FOLDER).glob("step_*"))
+    return max((int(match.group(1)) for match in found if match), default=0)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, cast
 
 from lightning import Callback, Trainer
+from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 
 from toolorchestra.trainer.callback import SaveCheckpoints
-from toolorchestra.trainer.checkpoint import STATE, Checkpoints, next_step_of
+from toolorchestra.trainer.checkpoint import FOLDER, STATE, Checkpoints, next_step_of
 from toolorchestra.trainer.config import TrainerConfig
 from toolorchestra.trainer.module import OrchestratorModule
 from toolorchestra.trainer.strategy import PRECISIONS, make_strategy, uses_gpu
-
-FOLDER = "checkpoints"
-"""In a run's folder."""
 
 
 def checkpoints_of(run_dir: Path, config: TrainerConfig, *, model: Any, dtype: str) -> Checkpoints:
@@ -52,9 +50,10 @@ def fit(
     dtype: str,
     checkpoints: Checkpoints,
     resume_from: Path | None,
+    is_to_stop: Callable[[], bool] = lambda: False,
     callbacks: Iterable[Callback] = (),
 ) -> None:
-    """Trains up to the last step.
+    """Trains up to the last step, or the one after which it is to stop.
 
     Args:
         module: What is trained.
@@ -62,17 +61,25 @@ def fit(
         dtype: Precision of its weights.
         checkpoints: Where it is saved.
         resume_from: A complete checkpoint among them, or none.
+        is_to_stop: Asked on the first rank after each step.
         callbacks: Lightning's hooks, beside the one that saves.
 
     Raises:
         ValueError: The checkpoint is damaged.
     """
-    saving = SaveCheckpoints(checkpoints, every=config.checkpoint_every, max_steps=config.max_steps)
+    saving = SaveCheckpoints(
+        checkpoints,
+        every=config.checkpoint_every,
+        max_steps=config.max_steps,
+        is_to_stop=is_to_stop,
+    )
     trainer = Trainer(
         accelerator="gpu" if uses_gpu(config) else "cpu",
         devices=config.devices,
         num_nodes=config.num_nodes,
         strategy=make_strategy(config, dtype=dtype),
+        # the ranks are started by us; on a cluster, Lightning's guess would be another
+        plugins=[LightningEnvironment()],
         # plain weights keep the precision that they were loaded in
         precision=cast(Any, PRECISIONS[dtype] if config.strategy == "deepspeed" else None),
         max_epochs=1,

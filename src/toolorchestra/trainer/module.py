@@ -113,7 +113,8 @@ class OrchestratorModule(LightningModule):
         self._stepper: Stepper
 
     @cached_property
-    def _ranks(self) -> Ranks:
+    def ranks(self) -> Ranks:
+        """All that train along."""
         return Ranks()
 
     def train_dataloader(self) -> DataLoader[int]:
@@ -137,10 +138,10 @@ class OrchestratorModule(LightningModule):
         if self._rng is not None:  # only now, as Lightning draws from it until here
             torch.set_rng_state(self._rng)
             self._rng = None
-        data = self._ranks.made_by_first(self._collect, shown=_without_groups)
+        data = self.ranks.made_by_first(self._collect, shown=_without_groups)
         start_s = time.perf_counter()
         metrics = self._update(data) if data.rows else {}
-        if self.version != version or self._ranks.from_first(self._needs_weights()):
+        if self.version != version or self.ranks.from_first(self._needs_weights()):
             metrics |= self._hand_on()
         metrics = data.metrics | metrics | {"time/update_s": time.perf_counter() - start_s}
         metrics["version"] = float(self.version)
@@ -178,7 +179,7 @@ class OrchestratorModule(LightningModule):
                 trainer=self._config,
                 max_tokens=self._max_sampled_tokens,
                 backward=self._stepper.backward,
-                ranks=self._ranks,
+                ranks=self.ranks,
                 reference=None if reference is None else partial(score_tokens, reference),
             )
         except torch.OutOfMemoryError as error:
@@ -238,10 +239,10 @@ class OrchestratorModule(LightningModule):
         checkpoint["toolorchestra"] = {
             "next_step": self.next_step,
             "version": self.version,
-            "source": self._ranks.from_first(
+            "source": self.ranks.from_first(
                 None if self._outside is None else self._outside.source.state()
             ),
-            "rng": self._ranks.from_all(torch.get_rng_state()),
+            "rng": self.ranks.from_all(torch.get_rng_state()),
         }
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
@@ -250,7 +251,7 @@ class OrchestratorModule(LightningModule):
         self.next_step, self.version = kept["next_step"], kept["version"]
         if self._outside is not None:
             self._outside.source.restore(kept["source"])
-        self._rng = kept["rng"][self._ranks.rank]
+        self._rng = kept["rng"][self.ranks.rank]
 
     def forward(self, batch: MicroBatch) -> TokenScores:
         """Scores a micro-batch."""
