@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 RULES = ("paper", "gdpo")
 PREFERENCES = ("episode", "fixed")
+TOOL_USES = ("count", "once")
 
 
 @dataclass(kw_only=True)
@@ -47,6 +48,8 @@ class RewardConfig:
     preference: str = "episode"
     """Whose P: `episode` multiplies each episode's own P by the weights; `fixed` ignores it and
     takes the weights themselves as P, which then says nothing of single tools."""
+    tool_use: str = "count"
+    """What of a favoured tool earns a reward: `count`, every call (Eq. 2); `once`, only the first."""
     weights: TermWeights = field(default_factory=TermWeights)
     """Multipliers of P, or P itself, see `preference`. The paper's rule is 1 throughout."""
 
@@ -64,6 +67,11 @@ class RewardConfig:
             raise ValueError(
                 f"reward.preference: {self.preference!r} is not allowed; "
                 f"use one of {', '.join(PREFERENCES)}"
+            )
+        if self.tool_use not in TOOL_USES:
+            raise ValueError(
+                f"reward.tool_use: {self.tool_use!r} is not allowed; "
+                f"use one of {', '.join(TOOL_USES)}"
             )
         if self.preference == "fixed" and self.weights.tools != 0:
             raise ValueError(

@@ -7,6 +7,7 @@ nothing, not 0: a missing reward must neither punish the policy nor move the gro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from toolorchestra.reward.combine import Terms, paper_terms
 from toolorchestra.reward.gdpo import gdpo_terms
@@ -31,6 +32,7 @@ def score_group(
     *,
     rule: str,
     preference: Preference,
+    tool_use: str = "count",
 ) -> Group:
     """Scores the scorable rollouts of an episode against each other.
 
@@ -40,6 +42,7 @@ def score_group(
         verdicts: One an attempt; None where there is none.
         rule: A key of `RULES`.
         preference: P, usually `weigh(episode.preference, ...)`.
+        tool_use: Whether every call of a favoured tool counts, or the first: "count" or "once".
 
     Returns:
         The group of scorable rollouts alone, in order of `sample`. The caller counts the others:
@@ -52,12 +55,18 @@ def score_group(
         raise ValueError(f"reward rule {rule!r} is not allowed; use one of {', '.join(RULES)}")
     decided = _decided(rollouts, verdicts)
     measures = [measure(rollout, episode, verdict) for rollout, verdict in decided]
-    terms = RULES[rule](measures, preference)
+    counted = map(_once, measures) if tool_use == "once" else measures
+    terms = RULES[rule](list(counted), preference)
     scores = tuple(
         Score(reward=sum(parts.values()), terms=parts, measures=measured, verdict=verdict)
         for parts, measured, (_, verdict) in zip(terms, measures, decided, strict=True)
     )
     return Group(episode=episode, rollouts=tuple(rollout for rollout, _ in decided), scores=scores)
+
+
+def _once(measures: Measures) -> Measures:
+    counts = {name: min(count, 1) for name, count in measures.tool_counts.items()}
+    return replace(measures, tool_counts=counts)
 
 
 def _decided(

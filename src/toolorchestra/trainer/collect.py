@@ -89,6 +89,7 @@ class Scorer:
             verdicts,
             rule=self._reward.rule,
             preference=reward_preference(played.episode, self._reward),
+            tool_use=self._reward.tool_use,
         )
 
     def _filter(self, group: Group) -> FilterDecision:

@@ -33,6 +33,10 @@ def test_the_default_is_the_papers_reward():
             "reward.rule: 'sum' is not allowed; use one of paper, gdpo",
         ),
         (
+            lambda: RewardConfig(tool_use="twice"),
+            "reward.tool_use: 'twice' is not allowed; use one of count, once",
+        ),
+        (
             lambda: RewardConfig(preference="mine"),
             "reward.preference: 'mine' is not allowed; use one of episode, fixed",
         ),

@@ -1,5 +1,15 @@
 import pytest
-from tests.invariant.records import FAILED, SOLVED, UNDECIDED, episode, preference, spender
+from tests.invariant.records import (
+    FAILED,
+    SOLVED,
+    UNDECIDED,
+    episode,
+    preference,
+    result,
+    rollout,
+    spender,
+    turn,
+)
 
 from toolorchestra.reward.group import is_scorable, score_group
 
@@ -52,6 +62,25 @@ def test_rollouts_come_back_in_order_of_sample():
 def test_every_rollout_needs_its_place_among_the_verdicts():
     with pytest.raises(ValueError):
         score_group(episode(), [spender(0.1)], [], rule="paper", preference=WANTED)
+
+
+def test_a_favoured_tool_earns_by_its_calls_or_only_once():
+    """Two calls against one: by the paper's rule the second earns too."""
+    favoured = preference(a=1.0)
+    rollouts = [
+        rollout(*(turn(result("a")) for _ in range(calls)), turn(text="4"), sample=calls)
+        for calls in range(3)
+    ]
+
+    def rewards(tool_use):
+        group = score_group(
+            episode(), rollouts, [SOLVED] * 3, rule="paper", preference=favoured, tool_use=tool_use
+        )
+        assert [s.measures.tool_counts["a"] for s in group.scores] == [0, 1, 2]
+        return [score.reward for score in group.scores]
+
+    assert rewards("count") == [0.0, 0.5, 1.0]
+    assert rewards("once") == [0.0, 1.0, 1.0]
 
 
 def test_an_unknown_rule_is_named():
