@@ -21,6 +21,7 @@ from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.report.config import LoggerConfig
 from toolorchestra.reward.config import RewardConfig
 from toolorchestra.rollout.config import RolloutConfig
+from toolorchestra.server.config import ServerConfig
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.trainer.config import TrainerConfig
 
@@ -92,8 +93,29 @@ class EvaluateConfig(PlayConfig):
             )
 
 
+@dataclass(kw_only=True)
+class ServeConfig:
+    """Servers of a toolset's open-weight experts."""
+
+    toolset: ToolsetConfig
+    server: ServerConfig
+    launcher: LauncherConfig = field(default_factory=LauncherConfig)
+    action: str = "start"
+    """start, status or stop."""
+    only: list[str] = field(default_factory=list)
+    """Tools or services to start or stop; none: all of the toolset that have a server, or, to stop,
+    all that run."""
+    registry: str = "outputs/servers"
+    """The folder, shared by all machines, where servers register and tools look for them."""
+
+    def __post_init__(self) -> None:
+        if self.action not in ("start", "status", "stop"):
+            raise ValueError(f"action: {self.action!r} is not allowed; use start, status or stop")
+
+
 def register() -> None:
-    """Stores the schemas that `conf/train.yaml` and `conf/evaluate.yaml` build on."""
+    """Stores the schemas that the files of `conf/` build on which are named like a command."""
     store = ConfigStore.instance()
     store.store(name="schema", node=Config)
     store.store(name="evaluate_schema", node=EvaluateConfig)
+    store.store(name="serve_schema", node=ServeConfig)

@@ -68,6 +68,11 @@ def train(config: DictConfig) -> Path:
 
 
 def _check(options: Config) -> list[str]:
+    if options.launcher.kind != "serial":
+        raise ValueError(
+            f"launcher.kind: {options.launcher.kind!r} would run here and now; choose launcher="
+            f"{options.launcher.kind} as a whole, and leave hydra.mode and hydra/launcher to it"
+        )
     check_trainer(options.trainer, dtype=options.model.dtype)
     return check_worlds(options)
 
@@ -221,14 +226,15 @@ def _group(options: Config) -> str:
 
 def _start_tracker(options: Config, resolved: dict[str, Any], run_dir: Path) -> Tracker:
     logger = options.logger
-    overrides = HydraConfig.get().job.override_dirname if HydraConfig.initialized() else ""
+    words = HydraConfig.get().job.override_dirname.split(",") if HydraConfig.initialized() else []
+    asked = [word for word in words if word and not word.startswith("seed=")]
     return Tracker.start(
         run_dir,
         resolved,
         mode=logger.mode,
         project=logger.project,
         group=os.environ.get("WANDB_RUN_GROUP") or _group(options),
-        name=logger.run_name or f"{overrides or 'defaults'} seed={options.seed}",
+        name=logger.run_name or f"{' '.join(asked) or 'defaults'} seed={options.seed}",
         job_type="train",
         entity=logger.entity,
         tags=logger.tags,

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
@@ -49,9 +49,16 @@ def launch(
     """
     options = [_checked(config, words) for config, words in zip(configs, overrides, strict=True)]
     launcher = options[0].launcher
+    if launcher.kind == "serial":
+        raise ValueError("launcher.kind: 'serial' is not allowed here; use launcher=serial")
     resources = _resources(options)
     if launcher.kind == "slurm":
         check_slurm(launcher, resources)
+    elif resources.num_nodes > 1:
+        raise ValueError(
+            f"trainer.num_nodes: {resources.num_nodes} is not allowed on one machine; use "
+            "launcher=slurm"
+        )
     elif launcher.detach and len(options) > launcher.max_parallel:
         raise ValueError(
             f"launcher.max_parallel: {launcher.max_parallel} is not allowed with launcher.detach "
@@ -110,7 +117,9 @@ def _checked(config: DictConfig, words: Sequence[str]) -> Config:
         ValueError: They are not allowed; names the point.
     """
     try:
-        options = cast(Config, OmegaConf.to_object(config))
+        options = OmegaConf.to_object(config)
+        if not isinstance(options, Config):
+            raise ValueError("hydra.mode: MULTIRUN is for train.py alone; use no -m here")
         check_worlds(options)
         options.trainer.check_dtype(options.model.dtype)
         return options

@@ -34,7 +34,7 @@ def test_preempted_points_stop_after_their_step_and_go_on_in_the_same_folder(fol
     assert states(wait(folder)) == ["finished", "finished"]
     for number in (0, 1):
         told = ["started", "preempted", "started", "finished"]
-        until(lambda number=number: kinds(folder, number) == told)
+        until(lambda number=number, told=told: kinds(folder, number) == told)
         assert steps_once(folder, number)
         assert len(read_sweep(folder).points[number].job_ids) == 1, "two owners queued it"
 

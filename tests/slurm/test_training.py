@@ -1,4 +1,4 @@
-"""The real training on a real Slurm: several ranks on several nodes, and a disturbed sweep's curves."""
+"""The real training on a real Slurm: ranks on several nodes, and the curves of a disturbed sweep."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from tests.unit.launch.scene import in_a_task, is_alive, until
@@ -124,7 +125,7 @@ def test_a_process_ends_when_its_parent_is_killed():
     )
     with parent:
         child = int(parent.stdout.readline())
-        until(lambda: open(f"/proc/{child}/cmdline").read().startswith("sleep"))
+        until(lambda: Path(f"/proc/{child}/cmdline").read_text().startswith("sleep"))
         parent.kill()
     until(lambda: not is_alive(child))
 

@@ -86,7 +86,7 @@ class Keeper:
             lifetime_s=LIFETIME_BEATS * options.beat_s,
             is_ready=False,
             host=options.public_host,
-            job_id=os.environ.get("SLURM_JOB_ID", ""),
+            job_id=options.job_id or os.environ.get("SLURM_JOB_ID", ""),
         )
         server = None
         try:

@@ -22,6 +22,7 @@ class KeeperOptions:
     bind: str = "0.0.0.0"
     host: str = ""
     health: str = "/health"
+    job_id: str = ""
     beat_s: float = 2.0
     stall_s: float = 10.0
     patience_s: float = 600.0
@@ -72,6 +73,7 @@ HELP = {
     "bind": "address it listens at; 127.0.0.1 keeps other machines out (default 0.0.0.0)",
     "host": "name of this machine for others (default: $SLURMD_NODENAME, or its full name)",
     "health": "path that answers 200 while all is well (default /health)",
+    "job_id": "of the cluster job, for humans (default: $SLURM_JOB_ID)",
     "beat_s": "time between beats; a death is noticed within three (default 2)",
     "stall_s": "silence that a busy server is allowed before it no longer beats (default 10)",
     "patience_s": "silence, at its start or later, before it is started anew (default 600)",

@@ -38,6 +38,10 @@ class Child:
         """Its exit status, negative after a signal; None while it runs."""
         return self._process.poll()
 
+    def ask_to_end(self) -> None:
+        """Sends it SIGTERM. It begins deaf to that: only one that listens for it hears."""
+        self._process.terminate()
+
     def kill(self) -> None:
         """Ends it at once, with all that this process has started, such as orphans of its own."""
         self._process.kill()

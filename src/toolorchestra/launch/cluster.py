@@ -9,12 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import psutil
+import submitit
 
+from toolorchestra.launch.stop import STOPPED
 from toolorchestra.process import shielding
 
 QUEUED = frozenset(
@@ -111,6 +114,17 @@ def is_ending(kind: str, job_id: str) -> bool:
         state = ask(["scontrol", "--oneliner", "show", "job", job_id])
         return any(f"JobState={word}" in state for word in ("COMPLETING", "CANCELLED"))
     return False
+
+
+def queue_again() -> NoReturn:
+    """Has submitit queue this job again, in whose place the cluster then ends this process.
+
+    Raises:
+        SystemExit: Always.
+    """
+    with shielding():  # scontrol would hear Slurm's signals to this job
+        submitit.JobEnvironment()._requeue(0)
+    sys.exit(STOPPED)
 
 
 def ask(command: Sequence[str]) -> str:

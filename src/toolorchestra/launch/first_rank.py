@@ -7,10 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import submitit
-
 from toolorchestra.launch.child import Child
-from toolorchestra.launch.cluster import is_ending
+from toolorchestra.launch.cluster import is_ending, queue_again
 from toolorchestra.launch.config import LauncherConfig
 from toolorchestra.launch.journal import (
     BROKEN_OFF,
@@ -28,7 +26,7 @@ from toolorchestra.launch.other_rank import lost_rank
 from toolorchestra.launch.place import Place
 from toolorchestra.launch.run_dir import RUN_FILE, claim
 from toolorchestra.launch.stop import STOPPED, Signals, StopFile
-from toolorchestra.process import free_port, shielding
+from toolorchestra.process import free_port
 from toolorchestra.report.comparison import SUMMARY
 from toolorchestra.trainer.checkpoint import newest_step
 
@@ -93,7 +91,7 @@ class FirstRank:
             if kind == FAILED:
                 raise RuntimeError(reason)
             if kind in (CRASHED, TIMED_OUT, PREEMPTED):
-                self._queue_again()
+                queue_again()
 
     def _write(self, kind: str, *, port: int = 0, reason: str = "") -> None:
         self._journal.write(
@@ -108,7 +106,8 @@ class FirstRank:
     def _attempt(self, signals: Signals, port: int) -> tuple[str, str]:
         """Trains; what came of it, and why."""
         if not self._get_folder(signals):
-            return self._restarts(CRASHED, "an attempt that was given up does not let go")
+            why = "an attempt that was given up does not let go"
+            return self._stopped() if signals.heard else self._restarts(CRASHED, why)
         child = self._start(self._place.environment(self._place.host, port))
         try:
             status, was_lost = self._watch(child, signals)
@@ -126,7 +125,7 @@ class FirstRank:
         return FAILED, f"{child.last_words()} (see {child.log})"
 
     def _get_folder(self, signals: Signals) -> bool:
-        """Waits until no earlier attempt is at work in the folder."""
+        """Waits until no earlier attempt is at work in the folder; False: in vain."""
         deadline = time.monotonic() + RELEASE_S
         while (self._run_dir / RUN_FILE).exists() and not signals.heard:
             if claimed := claim(self._run_dir):
@@ -135,7 +134,7 @@ class FirstRank:
             if time.monotonic() > deadline:
                 return False
             time.sleep(LOOK_S)
-        return True
+        return not signals.heard
 
     def _watch(self, child: Child, signals: Signals) -> tuple[int | None, str]:
         """Waits for the end of the process; None where it had to be broken off, and why.
@@ -188,13 +187,3 @@ class FirstRank:
                 break
             time.sleep(0.1)
         return lost
-
-    def _queue_again(self) -> None:
-        """Has submitit queue the job again, in whose place Slurm then ends this process.
-
-        Raises:
-            SystemExit: Always.
-        """
-        with shielding():  # scontrol would hear Slurm's signals to this job
-            submitit.JobEnvironment()._requeue(0)
-        sys.exit(STOPPED)

@@ -25,8 +25,8 @@ class Partition:
     """Longest time of a job; infinite where there is no limit."""
 
 
-def check_slurm(options: LauncherConfig, resources: Resources) -> None:
-    """Checks what is asked for against what the partition offers.
+def check_slurm(options: LauncherConfig, resources: Resources) -> Partition:
+    """Checks what is asked for against what the partition offers, and returns that.
 
     Raises:
         ValueError: Says which option to change.
@@ -37,7 +37,7 @@ def check_slurm(options: LauncherConfig, resources: Resources) -> None:
         raise ValueError(
             f"launcher: Slurm does not answer ({error}); wait, or use launcher=local"
         ) from error
-    check_partition(read_partitions(lines, options.gres), options, resources)
+    return check_partition(read_partitions(lines, options.gres), options, resources)
 
 
 def read_partitions(lines: list[str], gres: str) -> list[Partition]:
@@ -60,8 +60,8 @@ def read_partitions(lines: list[str], gres: str) -> list[Partition]:
 
 def check_partition(
     partitions: list[Partition], options: LauncherConfig, resources: Resources
-) -> None:
-    """Checks a job's resources.
+) -> Partition:
+    """Checks a job's resources, and returns the partition that has them.
 
     Raises:
         ValueError: Says which option to change.
@@ -90,6 +90,7 @@ def check_partition(
     )  # fmt: skip
     _require("launcher.mem_gb, in MB", memory, has.mem_mb_per_node, f"nodes of {where} have that")
     _require("launcher.time_min", options.time_min, has.time_min, f"{where} allows no more")
+    return has
 
 
 def _require(key: str, wanted: float, limit: float, why: str) -> None:

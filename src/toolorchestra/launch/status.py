@@ -64,10 +64,10 @@ def _status(run_dir: Path, point: Point, jobs: Mapping[str, JobState]) -> PointS
     state, reason = WAITING, ""
     if (run_dir / SUMMARY).exists():
         state = FINISHED
+    elif cancelled := [e for e in events if e.kind == CANCELLED and e.job_id == job_id]:
+        state, reason = CANCELLED, cancelled[-1].reason  # a rank that loses the others fails
     elif last is not None and last.kind == FAILED:
         state, reason = last.kind, last.reason
-    elif cancelled := [e for e in events if e.kind == CANCELLED and e.job_id == job_id]:
-        state, reason = CANCELLED, cancelled[-1].reason
     elif job_id:
         job = jobs[job_id]
         state = {"queued": QUEUED, "running": RUNNING, "ended": LOST}[job.kind]

@@ -1,10 +1,11 @@
-"""Hands the points of a sweep to submitit: one job array for all that are submitted at once."""
+"""Hands jobs to submitit, such as the points of a sweep: one array for all that come at once."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,33 +33,57 @@ def submit(folder: Path, sweep: Sweep, numbers: Sequence[int]) -> Sweep:
         ValueError: They were refused; nothing was submitted.
     """
     options = sweep.launcher
+    chosen = [point for point in sweep.points if point.number in set(numbers)]
+    jobs = [
+        PointJob(
+            run_dir=run_dir_of(folder, point),
+            code=folder.resolve() / CODE,
+            overrides=point.overrides,
+            group=sweep.group,
+            launcher=options,
+        )
+        for point in chosen
+    ]
+    job_ids = submit_jobs(folder, options, sweep.resources, jobs, name=folder.name)
+    sweep = sweep.submitted(
+        {point.number: job_id for point, job_id in zip(chosen, job_ids, strict=True)}
+    )
+    write_sweep(folder, sweep)
+    return sweep
+
+
+def submit_jobs(
+    folder: Path,
+    options: LauncherConfig,
+    resources: Resources,
+    jobs: Sequence[Callable[[], None]],
+    *,
+    name: str,
+) -> list[str]:
+    """Submits what jobs are to do, which need the same resources; returns their ids.
+
+    Args:
+        folder: With a copy of the code; submitit's files are added.
+        options: The `launcher` group.
+        resources: Of each job.
+        jobs: What is called in each task of each job.
+        name: Of the jobs, for humans.
+
+    Raises:
+        ValueError: They were refused; nothing was submitted.
+    """
     executor = submitit.AutoExecutor(
         folder=folder / JOBS_FOLDER,
         cluster=options.kind,
         **{f"{options.kind}_python": options.python},
     )
-    executor.update_parameters(**parameters(folder, options, sweep.resources, name=folder.name))
-    chosen = [point for point in sweep.points if point.number in set(numbers)]
+    executor.update_parameters(**parameters(folder, options, resources, name=name))
     try:
         with _importing(folder.resolve() / CODE), executor.batch():
-            jobs = [
-                executor.submit(
-                    PointJob(
-                        run_dir=run_dir_of(folder, point),
-                        code=folder.resolve() / CODE,
-                        overrides=point.overrides,
-                        group=sweep.group,
-                        launcher=options,
-                    )
-                )
-                for point in chosen
-            ]
+            submitted = [executor.submit(job) for job in jobs]
     except (submitit.core.utils.FailedJobError, submitit.core.utils.FailedSubmissionError) as error:
         raise ValueError(f"launcher: the jobs were refused: {_sentence(error)}") from error
-    job_ids = {point.number: job.job_id for point, job in zip(chosen, jobs, strict=True)}
-    sweep = sweep.submitted(job_ids)
-    write_sweep(folder, sweep)
-    return sweep
+    return [job.job_id for job in submitted]
 
 
 def parameters(
@@ -69,6 +94,7 @@ def parameters(
     if options.kind == "local":
         limit = {"timeout_min": FOREVER_MIN, "gpus_per_node": resources.gpus_per_node}
         return shared | limit | ({"local_setup": options.setup} if options.setup else {})
+    code = str(folder.resolve() / CODE / "src")
     slurm = {
         "job_name": f"toolorchestra-{name}",
         "time": options.time_min,
@@ -81,7 +107,7 @@ def parameters(
         "qos": options.qos,
         "constraint": options.constraint,
         "array_parallelism": options.max_parallel,
-        "setup": [f"export PYTHONPATH={folder.resolve() / CODE / 'src'}", *options.setup],
+        "setup": [f"export PYTHONPATH={shlex.quote(code)}", *options.setup],
         "srun_args": _srun_args(folder, options),
         "additional_parameters": {"requeue": True, **options.sbatch},
     }

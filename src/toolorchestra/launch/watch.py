@@ -74,26 +74,28 @@ class Watch:
     def _judge(self, status: PointStatus) -> PointStatus:
         """Gives up a point whose jobs vanish again and again at one step."""
         number, limit = status.point.number, self._sweep.launcher.max_idle_restarts
+        self._missing[number] = self._missing.get(number, 0) + 1 if status.state == LOST else 0
         lost_here = [step for step in self._lost_at.get(number, []) if step == status.step]
-        if status.state != LOST or len(lost_here) < limit:
+        if self._missing[number] < 2 or len(lost_here) < limit:
             return status
         reason = f"its jobs ended without a word ({status.reason}) {limit + 1} times at one step"
         return replace(status, state=FAILED, reason=reason)
 
     def _submit(self, points: Sequence[PointStatus]) -> None:
         """Submits what waits for room, and again what is lost."""
-        again = []
+        limit = self._sweep.launcher.max_parallel
+        # no array's limit holds back what is submitted again by itself
+        room = limit - sum(status.state == RUNNING for status in points)
+        again: list[int] = []
         for status in points:
             number = status.point.number
-            is_lost = status.state == LOST
-            self._missing[number] = self._missing.get(number, 0) + 1 if is_lost else 0
-            if self._missing[number] >= 2:
+            if status.state == LOST and self._missing[number] >= 2 and len(again) < room:
                 again.append(number)
                 self._missing[number] = 0
                 self._lost_at.setdefault(number, []).append(status.step)
         waiting = [status.point.number for status in points if status.state == WAITING]
         busy = sum(status.state in (QUEUED, RUNNING, LOST) for status in points)
-        due = again + waiting[: max(self._sweep.launcher.max_parallel - busy, 0)]
+        due = again + waiting[: max(limit - busy, 0)]
         if due:
             self._sweep = submit(self._folder, self._sweep, due)
             verb = "again " if again else ""

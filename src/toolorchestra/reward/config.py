@@ -49,7 +49,7 @@ class RewardConfig:
     """Whose P: `episode` multiplies each episode's own P by the weights; `fixed` ignores it and
     takes the weights themselves as P, which then says nothing of single tools."""
     tool_use: str = "count"
-    """What of a favoured tool earns a reward: `count`, every call (Eq. 2); `once`, only the first."""
+    """What of a favoured tool earns: `count`, every call (Eq. 2); `once`, only the first."""
     weights: TermWeights = field(default_factory=TermWeights)
     """Multipliers of P, or P itself, see `preference`. The paper's rule is 1 throughout."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from tests.unit.launch.scene import in_a_task, is_alive, until
 
 from toolorchestra.launch.child import Child
-from toolorchestra.process import adopt_orphans
+from toolorchestra.process import adopt_orphans, hearing
 
 
 @pytest.fixture
@@ -62,6 +63,19 @@ def test_a_child_hears_no_stop_signal(start, tmp_path, name):
     child = start(f"kill -{name} $$; echo here; exit 5")
     assert status_of(child) == 5
     assert (tmp_path / "job/log.txt").read_text() == "here\n"
+
+
+def test_a_child_that_is_asked_to_end_does_so_only_if_it_listens(start):
+    def run():
+        began = "echo began; exec sleep 60"
+        deaf, listening = start(began), start(f"exec {shlex.join(hearing())} sh -c '{began}'")
+        for child in (deaf, listening):
+            until(lambda child=child: child.last_words() == "began")
+            child.ask_to_end()
+        status = status_of(listening)
+        return deaf.status(), status
+
+    assert in_a_task(run) == (None, -signal.SIGTERM)
 
 
 def test_a_signal_to_the_jobs_whole_group_does_not_reach_a_child(start):

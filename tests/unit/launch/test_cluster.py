@@ -69,6 +69,25 @@ def test_a_job_that_slurm_has_forgotten_has_ended(commands):
     assert SlurmCluster().states(["7", "8_0"]) == {"7": FORGOTTEN, "8_0": FORGOTTEN}
 
 
+def test_accounts_tell_how_jobs_ended_that_squeue_has_forgotten(commands):
+    sacct = commands("sacct", "echo '40_1|CANCELLED by 0'; echo '9|FAILED'")
+    found = states(commands, ["40_0|RUNNING|None"], "40_0", "40_1", "40_2", "9")
+    assert found == {
+        "40_0": JobState(kind="running"),
+        "40_1": JobState(kind="ended", detail="CANCELLED by 0"),
+        "40_2": FORGOTTEN,
+        "9": JobState(kind="ended", detail="FAILED"),
+    }
+    assert list(found) == ["40_0", "40_1", "40_2", "9"]
+    assert sacct.read_text().endswith("--format=JobID,State --jobs=40_1,40_2,9\n")
+
+
+def test_accounts_are_not_asked_where_squeue_knows_every_job(commands):
+    sacct = commands("sacct", "echo '7|FAILED'")
+    assert states(commands, ["7|RUNNING|None"], "7") == {"7": JobState(kind="running")}
+    assert not sacct.exists()
+
+
 def test_squeue_is_asked_once_for_each_array_and_one_that_is_gone_hides_no_other(commands):
     calls = commands(
         "squeue",

@@ -87,7 +87,8 @@ def test_sigterm_alone_stops_training_too(tmp_path):
 
 
 def test_training_that_does_not_stop_in_time_is_broken_off(tmp_path):
-    assert keep(tmp_path, "kill -USR2 $PPID; echo $$ > pid; sleep 60", stop_within_s=0) == AGAIN
+    script = "kill -USR2 $PPID; echo $$ > pid; exec sleep 60"
+    assert keep(tmp_path, script, stop_within_s=0) == AGAIN
     assert [kind for kind, *_ in events_of(tmp_path)] == ["started", "preempted"]
     assert not is_alive(int((tmp_path / "pid").read_text()))
 
@@ -149,7 +150,7 @@ def test_a_stop_file_that_an_earlier_attempt_has_left_stops_nobody(tmp_path):
 
 
 def test_an_attempt_that_another_has_superseded_gives_up_and_writes_nothing_more(tmp_path):
-    script = f"echo $$ > pid; {adds('started', '8#0')}; sleep 60"
+    script = f"echo $$ > pid; {adds('started', '8#0')}; exec sleep 60"
     assert keep(tmp_path, script) == 75
     assert [kind for kind, *_ in events_of(tmp_path)] == ["started", "started"]
     assert not is_alive(int((tmp_path / "pid").read_text()))

@@ -51,6 +51,40 @@ def test_each_rank_is_told_its_place_and_writes_its_own_log(tmp_path, ranks_run)
         assert (tmp_path / f"rank_{rank}.log").read_text() == told
 
 
+def test_ranks_that_a_launcher_has_started_are_not_started_again(tmp_path, ranks_run, monkeypatch):
+    ranks_run("touch ran")
+    monkeypatch.setenv("WORLD_SIZE", "16")
+    monkeypatch.setenv("MASTER_ADDR", "n1")
+    before = dict(os.environ)
+    with Followers(tmp_path, num_ranks=16, num_nodes=2) as followers:
+        assert followers._processes == []
+        assert dict(os.environ) == before
+    assert dict(os.environ) == before
+
+
+def test_a_launcher_that_has_started_another_number_of_ranks_is_told_how_many(
+    tmp_path, ranks_run, monkeypatch
+):
+    ranks_run("touch ran")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(ValueError) as caught, Followers(tmp_path, num_ranks=8):
+        pass
+    assert str(caught.value) == (
+        "trainer.devices x trainer.num_nodes: 8 is not allowed here; a launcher has started 2 "
+        "ranks (WORLD_SIZE)"
+    )
+
+
+def test_without_a_launcher_there_is_one_machine(tmp_path, ranks_run):
+    ranks_run("touch ran")
+    with pytest.raises(ValueError) as caught, Followers(tmp_path, num_ranks=4, num_nodes=2):
+        pass
+    assert str(caught.value) == (
+        "trainer.num_nodes: 2 is not allowed on one machine; use launcher=slurm"
+    )
+    assert list(tmp_path.glob("rank_*")) == []
+
+
 def test_what_breaks_off_the_first_because_another_died_is_told_so(tmp_path, ranks_run):
     ranks_run("exit 3")
     told = r"rank 1 ended with status 3; .*rank_1.log says why; then use resume=auto"

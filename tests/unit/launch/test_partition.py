@@ -168,7 +168,8 @@ def test_a_partition_that_is_not_there_is_answered_with_those_that_are(wanted, t
 
 def test_sinfo_is_asked_once_for_all_that_is_compared(commands):
     calls = commands("sinfo", f"echo '{LINES[0]}'; echo '{LINES[3]}'")
-    check_slurm(options(), Resources(num_nodes=2, gpus_per_node=8))
+    found = check_slurm(options(), Resources(num_nodes=2, gpus_per_node=8))
+    assert found == partition(time_min=math.inf)
     assert calls.read_text() == "--noheader --exact --format=%P|%D|%c|%m|%G|%l\n"
     with pytest.raises(ValueError, match="gpus_per_node: 1 is not allowed; use at most 0"):
         check_slurm(options(partition="cpu", time_min=30), Resources(gpus_per_node=1))

@@ -9,6 +9,7 @@ from hydra.errors import ConfigCompositionException
 from omegaconf.errors import ConfigAttributeError
 
 from toolorchestra.launch.plainly import FULL_ERROR, explain, keeping_traceback, plainly, tell
+from toolorchestra.launch.stop import Stopped
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +104,20 @@ def test_the_traceback_of_an_earlier_try_is_removed(tmp_path):
     (tmp_path / "error.txt").write_text("old")
     with keeping_traceback(tmp_path):
         assert not (tmp_path / "error.txt").exists()
+
+
+def test_a_run_that_stops_as_it_was_asked_has_a_status_of_its_own_and_no_fault(tmp_path, capsys):
+    (tmp_path / "error.txt").write_text("of an earlier try")
+    with pytest.raises(SystemExit) as ended, plainly("do this"), keeping_traceback(tmp_path):
+        raise Stopped("stopped as asked")
+    assert ended.value.code == 75
+    assert capsys.readouterr().err == "stopped as asked\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_users_wish_for_tracebacks_makes_no_fault_of_a_stop(monkeypatch):
+    monkeypatch.setenv(FULL_ERROR, "1")
+    assert status_of(Stopped("stopped as asked")) == 75
 
 
 def test_telling_a_fault_of_the_program_shows_the_traceback(capsys):

@@ -31,6 +31,7 @@ def make_run(path, *, started_at=0.0, digest="abc", is_done=False):
 
 def test_the_digest_ignores_where_a_run_writes_and_the_order_of_keys():
     moved = CONFIG | {"resume": "auto", "output_dir": "b", "output_root": "c"}
+    moved["launcher"] = {"kind": "slurm", "partition": "gpu"}
     turned = {key: CONFIG[key] for key in reversed(CONFIG)}
     turned["trainer"] = {"name": "cpu", "max_steps": 3}
     assert config_digest(moved) == config_digest(turned) == config_digest(CONFIG)

@@ -9,7 +9,7 @@ import sys
 import pytest
 from tests.unit.launch.scene import in_a_task
 
-from toolorchestra.launch.stop import Signals, Stopped, StopFile
+from toolorchestra.launch.stop import Signals, StopFile, Stopped
 from toolorchestra.process import STOP_SIGNALS
 
 
@@ -75,4 +75,4 @@ def test_a_signal_within_another_does_not_stop_everything():
             sys.setprofile(None)
         return signals.heard
 
-    assert in_a_task(run, timeout_s=5)
+    assert in_a_task(run, timeout_s=10)

@@ -1,0 +1,1 @@
+"""A sweep on the development cluster under random faults: what is lost?"""
