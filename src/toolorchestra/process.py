@@ -87,6 +87,7 @@ def end_group(
         while time.monotonic() < deadline:
             process.poll()  # takes its exit status, or it would live on as a zombie
             if not group_lives(process.pid):
+                process.poll()  # it may have ended only just now
                 return
             time.sleep(0.05)
 

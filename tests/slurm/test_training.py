@@ -1,4 +1,4 @@
-"""The real training on a real Slurm: ranks on several nodes, and the curves of a disturbed sweep."""
+"""The real training on a real Slurm: ranks on several nodes, and a disturbed sweep's curves."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.unit.launch.scene import in_a_task, is_alive, until
 
+from toolorchestra import process as module
 from toolorchestra.process import (
     STOP_SIGNALS,
     adopt_orphans,
@@ -41,12 +42,14 @@ def told_by(process):
 
 @pytest.fixture
 def pid_in(tmp_path):
-    """`pid_in("a")`: the process that a script has written to this file."""
+    """`pid_in("a")`: the process that a script has written to this file, once it sleeps."""
 
     def read(name):
         path = tmp_path / name
         until(lambda: path.exists() and path.read_text().endswith("\n"))
-        return int(path.read_text())
+        pid = int(path.read_text())
+        until(lambda: Path(f"/proc/{pid}/cmdline").read_text().startswith("sleep"))
+        return pid
 
     return read
 
@@ -152,6 +155,17 @@ def test_a_group_that_ignores_being_asked_is_killed_with_its_children(tmp_path, 
     end_group(process, signal.SIGTERM, signal.SIGKILL, patience_s=0.2)
     assert process.returncode == -signal.SIGKILL
     assert not is_alive(child) and not group_lives(process.pid)
+
+
+def test_the_status_of_a_leader_that_ends_between_two_looks_is_taken_too(monkeypatch):
+    def late(group):
+        until(lambda: not is_alive(group))
+        return group_lives(group)
+
+    monkeypatch.setattr(module, "group_lives", late)
+    process = shell("exec sleep 60")
+    end_group(process, signal.SIGKILL, patience_s=10)
+    assert process.returncode == -signal.SIGKILL
 
 
 def test_a_group_outlives_the_process_that_led_it_until_it_is_ended(tmp_path, pid_in):
