@@ -25,6 +25,8 @@ QUEUED = frozenset(
      "SPECIAL_EXIT", "SUSPENDED"}
 )  # fmt: skip
 RUNNING = frozenset({"RUNNING", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"})
+FORGOTTEN = "no longer known"
+"""Of a job that has ended so long ago that nothing is kept of it."""
 ANSWER_S = 60.0
 """How long a command of Slurm may take to answer."""
 
@@ -66,7 +68,7 @@ class SlurmCluster:
         forgotten = [job_id for job_id in job_ids if job_id not in found]
         words = _accounted(forgotten) if forgotten else {}
         for job_id in forgotten:
-            detail = words.get(job_id, "no longer known")
+            detail = words.get(job_id, FORGOTTEN)
             found[job_id] = JobState(kind="ended", detail=detail)
         return {job_id: found[job_id] for job_id in job_ids}
 

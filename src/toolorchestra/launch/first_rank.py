@@ -169,7 +169,9 @@ class FirstRank:
 
     def _restarts(self, kind: str, reason: str) -> tuple[str, str]:
         """`kind`, unless this happens again and again at one and the same step."""
-        idle = idle_restarts(self._journal.read(), newest_step(self._run_dir))
+        job_id = self._place.job_id  # what came before a resubmission does not count
+        events = [event for event in self._journal.read() if event.job_id == job_id]
+        idle = idle_restarts(events, newest_step(self._run_dir))
         if idle < self._options.max_idle_restarts:
             return kind, reason
         return FAILED, (

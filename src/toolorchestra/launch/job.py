@@ -55,8 +55,9 @@ class PointJob:
 
     def _start_first(self, env: dict[str, str]) -> Child:
         resume = [f"resume='{self.run_dir}'"] if (self.run_dir / RUN_FILE).exists() else []
-        place = (f"hydra.run.dir='{self.run_dir}'", "hydra.mode=RUN", *resume)
-        return self._start(["train.py", *self.overrides, *place], env, "log.txt")
+        # an experiment may name a launcher too: here is where that has led to
+        here = ("launcher=serial", "hydra.mode=RUN", f"hydra.run.dir='{self.run_dir}'")
+        return self._start(["train.py", *self.overrides, *here, *resume], env, "log.txt")
 
     def _start_other(self, env: dict[str, str], rank: int) -> Child:
         return self._start(

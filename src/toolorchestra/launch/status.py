@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolorchestra.launch.cluster import Cluster, JobState
+from toolorchestra.launch.cluster import FORGOTTEN, Cluster, JobState
 from toolorchestra.launch.journal import (
+    BROKEN_OFF,
     CANCELLED,
     CRASHED,
     FAILED,
@@ -72,7 +73,10 @@ def _status(run_dir: Path, point: Point, jobs: Mapping[str, JobState]) -> PointS
         job = jobs[job_id]
         state = {"queued": QUEUED, "running": RUNNING, "ended": LOST}[job.kind]
         reason = job.detail
-        if state == LOST and job.detail.startswith("CANCELLED"):
+        is_broken_off = last is not None and last.kind == BROKEN_OFF
+        if state == LOST and (
+            job.detail.startswith("CANCELLED") or (is_broken_off and job.detail == FORGOTTEN)
+        ):
             state = CANCELLED
         elif state == QUEUED and last is not None and last.kind in (PREEMPTED, TIMED_OUT, CRASHED):
             reason = f"{last.kind} {last.reason}".strip()

@@ -66,6 +66,7 @@ class Watch:
 
     def look(self) -> list[PointStatus]:
         """How all points fare now; submits what is to be."""
+        self._sweep = read_sweep(self._folder)  # somebody may have resubmitted points
         points = [self._judge(s) for s in statuses(self._folder, self._sweep, self._cluster)]
         self._tell(points)
         self._submit(points)
@@ -86,18 +87,23 @@ class Watch:
         limit = self._sweep.launcher.max_parallel
         # no array's limit holds back what is submitted again by itself
         room = limit - sum(status.state == RUNNING for status in points)
-        again: list[int] = []
-        for status in points:
-            number = status.point.number
-            if status.state == LOST and self._missing[number] >= 2 and len(again) < room:
-                again.append(number)
-                self._missing[number] = 0
-                self._lost_at.setdefault(number, []).append(status.step)
+        lost = [
+            status
+            for status in points
+            if status.state == LOST and self._missing[status.point.number] >= 2
+        ][: max(room, 0)]
+        again = [status.point.number for status in lost]
         waiting = [status.point.number for status in points if status.state == WAITING]
         busy = sum(status.state in (QUEUED, RUNNING, LOST) for status in points)
         due = again + waiting[: max(limit - busy, 0)]
         if due:
-            self._sweep = submit(self._folder, self._sweep, due)
+            try:
+                self._sweep = submit(self._folder, self._sweep, due)
+            except ValueError as error:  # what it took before, it may take again
+                raise ConnectionError(str(error)) from error
+            for status in lost:
+                self._missing[status.point.number] = 0
+                self._lost_at.setdefault(status.point.number, []).append(status.step)
             verb = "again " if again else ""
             log.info("submitted %s%s", verb, ", ".join(f"point {number}" for number in due))
 

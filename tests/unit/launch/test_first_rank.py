@@ -17,6 +17,7 @@ from tests.unit.launch.attempts import (
 from tests.unit.launch.scene import in_a_task, is_alive
 
 from toolorchestra.launch import first_rank as module
+from toolorchestra.launch.journal import Journal
 
 SIGNALLED = f"kill -USR2 $PPID; {HEARS}"
 DIES = "kill -KILL $$"
@@ -123,6 +124,13 @@ def test_a_point_that_dies_again_and_again_at_one_step_fails(tmp_path):
     )
     assert [kind for kind, *_ in events_of(tmp_path)] == [*["started", "crashed"] * 2, "started",
                                                           "failed"]  # fmt: skip
+
+
+def test_crashes_of_a_job_before_a_resubmission_do_not_count(tmp_path):
+    for number in range(2):
+        Journal(tmp_path).write("crashed", f"6#{number}", step=0, host="n1")
+    assert keep(tmp_path, DIES, max_idle_restarts=1) == AGAIN
+    fail(tmp_path, DIES, max_idle_restarts=1)
 
 
 def test_a_new_checkpoint_forgives_the_crashes_before_it(tmp_path):

@@ -41,7 +41,8 @@ def told(job, name="log.txt"):
 
 def test_the_first_task_runs_the_points_command_from_the_copy_of_the_code(job):
     in_a_task(job)
-    words = f"-u train.py seed=3 toolset=local hydra.run.dir='{job.run_dir}' hydra.mode=RUN"
+    here = f"launcher=serial hydra.mode=RUN hydra.run.dir='{job.run_dir}'"
+    words = f"-u train.py seed=3 toolset=local {here}"
     assert told(job) == [f"{job.code}|{words}", f"{job.code}/src|a group|5"]
     assert [kind for kind, *_ in events_of(job.run_dir)] == ["started", "finished"]
 
@@ -49,7 +50,7 @@ def test_the_first_task_runs_the_points_command_from_the_copy_of_the_code(job):
 def test_a_point_that_was_begun_before_is_resumed_where_it_was(job):
     (job.run_dir / "run.json").touch()
     in_a_task(job)
-    assert told(job)[0].endswith(f" hydra.mode=RUN resume='{job.run_dir}'")
+    assert told(job)[0].endswith(f" hydra.run.dir='{job.run_dir}' resume='{job.run_dir}'")
 
 
 def test_another_task_follows_the_first(job, monkeypatch):

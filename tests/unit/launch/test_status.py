@@ -155,3 +155,12 @@ def test_states_are_counted_in_the_order_of_the_points(tmp_path):
     sweep = make_sweep(tmp_path, *[()] * 3, job_ids={0: "a", 1: "b", 2: "c"})
     points = statuses(tmp_path, sweep, Jobs(a=RUNNING, b=QUEUED, c=RUNNING))
     assert count_states(points) == "2 running, 1 queued"
+
+
+@pytest.mark.parametrize(
+    ("detail", "state"), [("no longer known", "cancelled"), ("TIMEOUT", "lost")]
+)
+def test_a_job_that_was_ended_from_outside_and_is_forgotten_was_cancelled(fares, detail, state):
+    """Where no accounts are kept: were it lost, it would be submitted again."""
+    job = JobState(kind="ended", detail=detail)
+    assert fares(job, ("started", "b#0"), ("broken off", "b#0"))[0] == state

@@ -12,7 +12,7 @@ from tests.unit.launch.scene import make_sweep
 from toolorchestra.launch import watch as module
 from toolorchestra.launch.cluster import JobState
 from toolorchestra.launch.journal import Journal
-from toolorchestra.launch.sweep import read_sweep
+from toolorchestra.launch.sweep import read_sweep, write_sweep
 from toolorchestra.launch.watch import Watch
 
 RUNS, QUEUED = JobState(kind="running"), JobState(kind="queued", detail="Priority")
@@ -41,7 +41,9 @@ def submitted(monkeypatch):
 
     def submit(folder, sweep, numbers):
         calls.append(list(numbers))
-        return sweep.submitted({number: f"{len(calls)}_{number}" for number in numbers})
+        sweep = sweep.submitted({number: f"{len(calls)}_{number}" for number in numbers})
+        write_sweep(folder, sweep)
+        return sweep
 
     monkeypatch.setattr(module, "submit", submit)
     return calls
@@ -208,3 +210,29 @@ def test_what_was_submitted_is_read_from_the_folder_by_whoever_waits(tmp_path, s
     (point,) = Watch(tmp_path, Jobs({"a": QUEUED})).look()
     assert point.state == "queued"
     assert read_sweep(tmp_path).points[0].job_ids == ("a",)
+
+
+def test_points_that_somebody_else_resubmits_meanwhile_are_waited_for_too(tmp_path, submitted):
+    watched = watch(tmp_path, {"a": GONE, "b": RUNS}, job_ids={0: "a"})
+    assert looks(watched, 1) == ["lost"]
+    write_sweep(tmp_path, read_sweep(tmp_path).submitted({0: "b"}))
+    assert looks(watched, 1) == ["running"]
+    assert submitted == []
+
+
+def test_what_the_cluster_refuses_to_take_again_is_offered_until_it_does(
+    tmp_path, submitted, monkeypatch, caplog
+):
+    takes, refusals = module.submit, [ValueError("launcher: too many jobs")] * 2
+
+    def refuse(*arguments):
+        if refusals:
+            raise refusals.pop()
+        finish(tmp_path)
+        return takes(*arguments)
+
+    monkeypatch.setattr(module, "submit", refuse)
+    (point,) = watch(tmp_path, GONE, poll_s=0.01).wait()
+    assert point.state == "finished"
+    assert submitted == [[0]]
+    assert caplog.text.count("too many jobs") == 2
