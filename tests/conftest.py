@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,8 @@ from toolorchestra.types import Episode, OfferedTool, Preference, Price, Task
 os.environ.update(
     HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", WANDB_MODE="offline", WANDB_SILENT="true"
 )
+# a shell starts background jobs deaf to Ctrl-C, which some tests press
+signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
