@@ -17,3 +17,5 @@ def quieten_libraries() -> None:
     warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
     # the module itself knows its step, see `toolorchestra.trainer.module`
     warnings.filterwarnings("ignore", message=".*your dataloader is not resumable")
+    # on a login node nothing is to be started by Slurm, and in a job its launcher has seen to it
+    warnings.filterwarnings("ignore", message="The `srun` command is available")
