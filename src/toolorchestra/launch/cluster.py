@@ -152,7 +152,8 @@ def ask(command: Sequence[str]) -> str:
     if done.returncode == 0:
         return done.stdout
     said = " ".join((done.stderr or done.stdout).split())
-    if "Unable to contact" in said or "onnection" in said or "timed out" in said:
+    silent = ("Unable to contact", "onnection", "timed out", "configuration source")
+    if any(words in said for words in silent):
         raise ConnectionError(said)
     raise ValueError(said)
 

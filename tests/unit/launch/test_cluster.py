@@ -111,6 +111,7 @@ def test_without_jobs_nobody_is_asked(commands):
     "said",
     [
         "slurm_load_jobs error: Unable to contact slurm controller (connect failure)",
+        "sinfo: fatal: Could not establish a configuration source",
         "slurm_load_jobs error: Zero Bytes were transmitted or received: Connection refused",
         "slurm_load_jobs error: Socket timed out on send/recv operation",
         "slurm_load_jobs error: something that nobody has thought of",
