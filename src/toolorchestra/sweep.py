@@ -14,7 +14,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from toolorchestra.config import Config
-from toolorchestra.launch.actions import wait
+from toolorchestra.launch.actions import cancel, wait
 from toolorchestra.launch.cluster import cluster_of
 from toolorchestra.launch.partition import check_slurm
 from toolorchestra.launch.run_dir import make_run_dir
@@ -106,7 +106,7 @@ def _submit(folder: Path, sweep: Sweep) -> int:
         if launcher.kind == "slurm":
             log.info("the jobs go on; to end them: %s cancel %s", command, folder)
         else:  # they heard the same Ctrl-C
-            cluster.cancel([point.job_ids[-1] for point in sweep.points if point.job_ids])
+            cancel(folder, cluster, [])
         raise
 
 

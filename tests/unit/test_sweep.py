@@ -11,10 +11,21 @@ from tests.composed import composed
 from tests.unit.launch.scene import hide_slurm, put_command
 
 from toolorchestra import sweep as module
-from toolorchestra.launch.sweep import Point, Resources, read_sweep
+from toolorchestra.launch.cluster import JobState
+from toolorchestra.launch.sweep import Point, Resources, read_sweep, write_sweep
 from toolorchestra.sweep import launch
 
 SINFO = "echo 'main*|2|64|512000|gpu:8|infinite'"
+
+
+class Running:
+    """A cluster all of whose jobs run."""
+
+    def states(self, job_ids):
+        return {job_id: JobState(kind="running") for job_id in job_ids}
+
+    def cancel(self, job_ids):
+        type(self).cancelled = job_ids
 
 
 @pytest.fixture(scope="module")
@@ -196,19 +207,32 @@ def test_ctrl_c_leaves_jobs_of_slurm_alone_and_ends_those_of_this_machine(
     start, submitted, monkeypatch, kind
 ):
     def interrupt(folder, cluster):
+        write_sweep(folder, read_sweep(folder).submitted({0: "77_0"}))  # as the real submission
         raise KeyboardInterrupt
 
-    class Jobs:
+    class Jobs(Running):
         cancelled = None
-
-        def cancel(self, job_ids):
-            Jobs.cancelled = job_ids
 
     monkeypatch.setattr(module, "wait", interrupt)
     monkeypatch.setattr(module, "cluster_of", lambda kind: Jobs())
     with pytest.raises(KeyboardInterrupt):
         start({"seed": 1}, {"seed": 2}, kind=kind, max_parallel=1, detach=False)
     assert Jobs.cancelled == {"slurm": None, "local": ["77_0"]}[kind]
+
+
+def test_ctrl_c_ends_those_too_that_were_started_while_it_waited(start, submitted, monkeypatch):
+    def interrupt(folder, cluster):
+        write_sweep(folder, read_sweep(folder).submitted({0: "77_0", 1: "78"}))
+        raise KeyboardInterrupt
+
+    class Jobs(Running):
+        cancelled = None
+
+    monkeypatch.setattr(module, "wait", interrupt)
+    monkeypatch.setattr(module, "cluster_of", lambda kind: Jobs())
+    with pytest.raises(KeyboardInterrupt):
+        start({"seed": 1}, {"seed": 2}, kind="local", max_parallel=1, detach=False)
+    assert Jobs.cancelled == ["77_0", "78"]
 
 
 @pytest.mark.parametrize(

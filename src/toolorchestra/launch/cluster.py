@@ -112,6 +112,7 @@ def is_ending(kind: str, job_id: str) -> bool:
     """
     if kind != "slurm":
         return False
+    # where Slurm says nothing, the job counts as running: a requeue too many does no harm
     with contextlib.suppress(ValueError, ConnectionError):
         state = ask(["scontrol", "--oneliner", "show", "job", job_id])
         return any(f"JobState={word}" in state for word in ("COMPLETING", "CANCELLED"))

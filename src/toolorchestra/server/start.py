@@ -63,37 +63,43 @@ def start(
         return
     folder = make_run_dir(registry / STARTS / datetime.now().strftime("%Y-%m-%d_%H-%M-%S-%f"))
     take_snapshot(source, folder)
+
+    def job_of(name: str, number: int, gpus: int) -> ServerJob:
+        return ServerJob(
+            service=name,
+            program=program_of(server, name),
+            keeper=("--health", services[name].health, *server.keeper),
+            registry=registry,
+            code=folder / CODE,
+            log=folder / f"{re.sub(r'[^A-Za-z0-9.]+', '-', name)}_{number}.txt",
+            launcher=launchers[gpus],
+            gpus=next(dealt, ()),
+        )
+
     for gpus, wanted in batches.items():
-        jobs = [
-            ServerJob(
-                service=name,
-                program=program_of(server, name),
-                keeper=("--health", services[name].health, *server.keeper),
-                registry=registry,
-                code=folder / CODE,
-                log=folder / f"{re.sub(r'[^A-Za-z0-9.]+', '-', name)}_{number}.txt",
-                launcher=launchers[gpus],
-                gpus=next(dealt, ()),
-            )
-            for name, number in wanted
-        ]
+        jobs = [job_of(name, number, gpus) for name, number in wanted]
         resources = Resources(gpus_per_node=gpus)
         job_ids = submit_jobs(folder, launchers[gpus], resources, jobs, name=registry.name)
-        begun = [
-            Replica(
-                service=name,
-                number=number,
-                kind=launcher.kind,
-                job_id=job_id,
-                log=str(job.log),
-                gpus=job.gpus,
-            )
-            for (name, number), job, job_id in zip(wanted, jobs, job_ids, strict=True)
-        ]
+        begun = _replicas(wanted, jobs, job_ids, kind=launcher.kind)
         replicas += begun
         write_replicas(registry, replicas)
         for replica in begun:
             log.info("%s %d: job %s", replica.service, replica.number, replica.job_id)
+
+
+def _replicas(
+    wanted: Sequence[tuple[str, int]],
+    jobs: Sequence[ServerJob],
+    job_ids: Sequence[str],
+    *,
+    kind: str,
+) -> list[Replica]:
+    return [
+        Replica(
+            service=name, number=number, kind=kind, job_id=job_id, log=str(job.log), gpus=job.gpus
+        )
+        for (name, number), job, job_id in zip(wanted, jobs, job_ids, strict=True)
+    ]
 
 
 def batches_of(
