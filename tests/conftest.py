@@ -34,6 +34,7 @@ def make_tool() -> Make:
             "shown_as": name,
             "description": "Computes.",
             "parameters": {"type": "object", "properties": {}},
+            "priced_as": ("calculator",),
             "price": Price(usd_per_call=0.01, source="made up", date="2026-01-01"),
             "call_cost_usd": 0.01,
             "latency_s": 1.0,
@@ -54,6 +55,7 @@ def make_episode(make_tool: Make) -> Make:
             "task": Task(id="task-0", skill="math", question="What is 2 + 2?", answer="4"),
             "tools": (make_tool(),),
             "pricing": "official",
+            "policy_priced_as": ("tiny-policy",),
             "policy_price": Price(source="made up", date="2026-01-01"),
             "preference": Preference(
                 kind="outcome", instruction="Be right.", outcome=1.0, cost=0.0, latency=0.0

@@ -114,6 +114,7 @@ def make_episode(first_row: int) -> Episode:
         task=Task(id=str(first_row), skill="none", question=question(first_row), answer="done"),
         tools=(TOOL,),
         pricing="none",
+        policy_priced_as=("policy",),
         policy_price=Price(source="made up", date="2026-01-01"),
         preference=Preference(kind="none", instruction="", outcome=1.0, cost=0.0, latency=0.0),
         is_solvable=True,

@@ -49,6 +49,7 @@ TOOL = OfferedTool(
         "properties": {"query": {"type": "string", "description": "what to look up"}},
         "required": ["query"],
     },
+    priced_as=("search",),
     price=Price(usd_per_call=0.01, source="made up", date="2026-01-01"),
     call_cost_usd=0.01,
     latency_s=1.0,

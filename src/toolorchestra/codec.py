@@ -101,7 +101,10 @@ def _record_decoder(kind: type) -> _Decode:
         if not isinstance(value, dict):
             raise _wrong(path, "an object", value)
         if missing := [name for name in names if name not in value]:
-            raise ValueError(f"{path}: key {missing[0]!r} is missing")
+            raise ValueError(
+                f"{path}: key {missing[0]!r} is missing: the file was damaged, or written by "
+                "another version of toolorchestra"
+            )
         if unknown := [key for key in value if key not in hints]:
             raise ValueError(f"{path}: key {unknown[0]!r} is unknown; use {', '.join(names)}")
         fields = {name: _decoder(hints[name])(value[name], f"{path}.{name}") for name in names}

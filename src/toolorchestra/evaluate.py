@@ -57,7 +57,14 @@ def _play(options: EvaluateConfig, run_dir: Path) -> Evaluation:
     engine = build_engine(options, model, speaker, run_dir)
     with closing(build_stage(options, speaker)) as stage:
         try:
-            results = play_all(arenas, {POLICY: model}, engine=engine, stage=stage, speaker=speaker)
+            results = play_all(
+                arenas,
+                {POLICY: model},
+                engine=engine,
+                stage=stage,
+                speaker=speaker,
+                run_dir=run_dir,
+            )
         finally:
             stage.run(engine.close())
     evaluation = Evaluation(

@@ -23,6 +23,7 @@ from toolorchestra.model.card import model_card
 from toolorchestra.model.export import export_policy
 from toolorchestra.report.closing import RESULTS_FILE, write_pictures, write_tables
 from toolorchestra.report.evaluation import Evaluation
+from toolorchestra.report.trajectories import EVALUATION_FILE, TrialLog
 from toolorchestra.rollout.loop import Speaker
 from toolorchestra.rollout.player import Stage
 
@@ -41,6 +42,7 @@ def play_all(
     engine: PolicyEngine,
     stage: Stage,
     speaker: Speaker,
+    run_dir: Path,
 ) -> tuple[Result, ...]:
     """Plays the models, one after the other, and all baselines; adds the oracle's bound.
 
@@ -50,6 +52,7 @@ def play_all(
         engine: Samples from each in turn; their order tells their versions apart.
         stage: Plays the episodes.
         speaker: How policies are spoken to.
+        run_dir: Where every rollout is written to in full.
     """
 
     def ready(model: PreTrainedModel, version: int) -> Engine:
@@ -64,6 +67,7 @@ def play_all(
             policy, speaker.tokenizer, end_id=speaker.renderer.end_of_turn_id
         ),
         tell=log.info,
+        keep=TrialLog(run_dir / EVALUATION_FILE).write,
     )
     return tuple(results)
 

@@ -211,6 +211,7 @@ class _Run:
             engine=self._engine,
             stage=self._stage,
             speaker=self._speaker,
+            run_dir=self._run_dir,
         )
         is_simulated = any(arena.world.is_simulated for arena in arenas)
         return Evaluation(results=results, is_simulated=is_simulated, subject=TRAINED, start=START)

@@ -40,7 +40,10 @@ class Usage:
     reasoning_tokens: int = 0
     compute_s: float = 0.0
     """Billed run time of a tool priced by the second."""
+    num_requests: int = 0
+    """Requests sent to a provider, failed ones included; 0 for what sends none."""
     is_estimated: bool = False
+    """Whether a count was guessed or mended, as the provider gave none or one that cannot be."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +87,11 @@ class OfferedTool:
     description: str
     parameters: Json
     """JSON schema of the arguments, as in OpenAI's function format."""
+    priced_as: tuple[str, ...]
+    """Rows of the pricing schedules that a call is charged by, all together: one model or service,
+    or a model and the service that it uses. Free tools name theirs too."""
     price: Price
+    """The rates of all those rows, added up."""
     call_cost_usd: float
     """What a typical call of this task costs: told to the policy."""
     latency_s: float
@@ -115,6 +122,8 @@ class Episode:
     tools: tuple[OfferedTool, ...]
     pricing: str
     """Name of the schedule the prices were drawn from."""
+    policy_priced_as: tuple[str, ...]
+    """Rows of the pricing schedules that the policy's own tokens are charged by."""
     policy_price: Price
     preference: Preference
     is_solvable: bool
@@ -196,7 +205,9 @@ class LedgerEntry:
 
     kind: Literal["policy", "tool", "judge", "user"]
     name: str
-    """Tool or model name; the key for re-pricing."""
+    """The tool that was called, or "policy", or who judged or played the user."""
+    priced_as: tuple[str, ...]
+    """Rows of the pricing schedules whose rates apply together: the key for re-pricing."""
     usage: Usage
     cost_usd: float
     latency_s: float

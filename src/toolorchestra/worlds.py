@@ -31,7 +31,7 @@ def check_worlds(config: PlayConfig) -> list[str]:
     """
     notes = []
     for name, toolset, pricing, _ in worlds_of(config):
-        models = {tool: options.priced_as for tool, options in toolset.tools.items()}
+        models = {tool: options.charged_as for tool, options in toolset.tools.items()}
         found = check_pricing(
             pricing, models=models, policy=config.model.priced_as, min_tools=toolset.min_tools
         )

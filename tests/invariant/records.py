@@ -49,7 +49,13 @@ def turn(*results: ToolResult, **changes: Any) -> Turn:
 
 def entry(kind: Any, cost_usd: float, name: str = "a", turn: int = 0) -> LedgerEntry:
     return LedgerEntry(
-        kind=kind, name=name, usage=Usage(), cost_usd=cost_usd, latency_s=0.0, turn=turn
+        kind=kind,
+        name=name,
+        priced_as=(name,),
+        usage=Usage(),
+        cost_usd=cost_usd,
+        latency_s=0.0,
+        turn=turn,
     )
 
 
@@ -86,6 +92,7 @@ def tool(name: str, call_cost_usd: float = 0.01, latency_s: float = 1.0) -> Offe
         shown_as=name,
         description="",
         parameters={},
+        priced_as=(name,),
         price=FREE,
         call_cost_usd=call_cost_usd,
         latency_s=latency_s,
@@ -99,6 +106,7 @@ def episode(*tools: OfferedTool, wanted: Preference | None = None) -> Episode:
         task=Task(id="task-0", skill="math", question="What is 2 + 2?", answer="4"),
         tools=tools or (tool("a"), tool("b")),
         pricing="official",
+        policy_priced_as=("policy",),
         policy_price=FREE,
         preference=wanted or preference(outcome=1.0),
         is_solvable=True,

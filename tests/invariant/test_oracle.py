@@ -83,6 +83,7 @@ def make_episode(index):
         task=task,
         tools=tuple(tools),
         pricing="made up",
+        policy_priced_as=("policy",),
         policy_price=POLICY_PRICE,
         preference=draw_preference(KINDS, names, rng, split="eval"),
         is_solvable=True,

@@ -49,7 +49,8 @@ ROLLOUT = Rollout(
         LedgerEntry(
             kind="tool",
             name="search",
-            usage=Usage(compute_s=1.5),
+            priced_as=("Big", "search"),
+            usage=Usage(compute_s=1.5, num_requests=2),
             cost_usd=0.1,
             latency_s=2.0,
             turn=0,
@@ -130,7 +131,7 @@ def test_a_wrong_value_is_named_with_its_path(change, message):
 @pytest.mark.parametrize("key", sorted(PRICE))
 def test_a_missing_key_is_named_even_where_the_field_has_a_default(key):
     value = {name: item for name, item in PRICE.items() if name != key}
-    with pytest.raises(ValueError, match=f"^Price: key '{key}' is missing$"):
+    with pytest.raises(ValueError, match=f"^Price: key '{key}' is missing: .* another version"):
         from_json(Price, value)
 
 

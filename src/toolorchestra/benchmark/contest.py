@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from toolorchestra.benchmark.baselines import baselines
-from toolorchestra.benchmark.evaluate import Result, evaluate_policy, oracle_bound
+from toolorchestra.benchmark.evaluate import Keep, Result, evaluate_policy, oracle_bound
 from toolorchestra.benchmark.world import World
 from toolorchestra.engine.base import Engine
 from toolorchestra.engine.scripted import ScriptedPolicy
@@ -39,6 +39,7 @@ def hold_contest(
     play: Play,
     scripted: Callable[[ScriptedPolicy], Engine],
     tell: Callable[[str], None],
+    keep: Keep,
 ) -> list[Result]:
     """Plays the models and all baselines in every arena, and adds the oracle's bound.
 
@@ -49,6 +50,7 @@ def hold_contest(
         play: Plays episodes with an engine.
         scripted: Makes the engine that plays a scripted policy.
         tell: Hears what is being played.
+        keep: Writes down what was played.
     """
     results = []
     for arena in arenas:
@@ -57,7 +59,7 @@ def hold_contest(
         for policy, ready in players.items():
             tell(f"evaluating {policy} in the {arena.name} world")
             once = partial(play, ready())
-            results += evaluate_policy(policy, arena.name, arena.episodes, once)
+            results += evaluate_policy(policy, arena.name, arena.episodes, once, keep=keep)
         results += oracle_bound(arena.world, arena.name, arena.episodes)
     return results
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from toolorchestra.benchmark.world import World
 from toolorchestra.reward.evaluate import utility
-from toolorchestra.reward.measures import measure
+from toolorchestra.reward.measures import cost_usd, measure
 from toolorchestra.reward.outcome import judge_answer
 from toolorchestra.rollout.group import Played
-from toolorchestra.types import Episode
+from toolorchestra.types import Episode, Rollout
 
 PlayOnce = Callable[[Sequence[Episode]], list[Played]]
 """Plays every episode once, greedily."""
@@ -33,22 +33,53 @@ class Result:
     is_solved: float | None
     """1 or 0; for the oracle's bound a probability."""
     cost_usd: float | None
+    """What the policy is answerable for."""
     latency_s: float | None
     tool_counts: Mapping[str, int]
     num_calls: int
     num_malformed: int
     status: str
+    judge_usd: float = 0.0
+    """Paid for judging it, scored or not: no cost of the policy's."""
+    user_usd: float = 0.0
+    """Paid for simulating its user: no cost of the policy's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """One policy's rollout of one episode, and what it came to."""
+
+    result: Result
+    episode: Episode
+    rollout: Rollout
+
+
+Keep = Callable[[Sequence[Trial]], None]
+"""Writes down the trials of one policy in one world."""
 
 
 def evaluate_policy(
-    policy: str, world: str, episodes: Sequence[Episode], play: PlayOnce
+    policy: str,
+    world: str,
+    episodes: Sequence[Episode],
+    play: PlayOnce,
+    *,
+    keep: Keep = lambda trials: None,
 ) -> list[Result]:
-    """One result an episode, in the episodes' order."""
-    return [_result(policy, world, played) for played in play(episodes)]
+    """One result an episode, in the episodes' order; `keep` gets them with their rollouts."""
+    trials = [
+        Trial(
+            result=_result(policy, world, played.episode, played.rollouts[0]),
+            episode=played.episode,
+            rollout=played.rollouts[0],
+        )
+        for played in play(episodes)
+    ]
+    keep(trials)
+    return [trial.result for trial in trials]
 
 
-def _result(policy: str, world: str, played: Played) -> Result:
-    episode, rollout = played.episode, played.rollouts[0]
+def _result(policy: str, world: str, episode: Episode, rollout: Rollout) -> Result:
     verdict = judge_answer(episode.task, rollout.answer)
     is_scored = rollout.status != "void" and verdict.is_solved is not None
     measures = measure(rollout, episode, verdict) if is_scored else None
@@ -70,6 +101,8 @@ def _result(policy: str, world: str, played: Played) -> Result:
         num_calls=len(results) + errors,
         num_malformed=refused + errors,
         status=rollout.status,
+        judge_usd=cost_usd(rollout, ("judge",)),
+        user_usd=cost_usd(rollout, ("user",)),
     )
 
 

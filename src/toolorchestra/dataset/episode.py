@@ -38,7 +38,7 @@ class EpisodeSampler:
         self._toolset, self._pricing, self._preference = toolset, pricing, preference
         self._tasks, self._policy, self._seed, self._split = tasks, policy, seed, split
         self._book = build_price_book(pricing)
-        self._models = {name: tool.priced_as for name, tool in toolset.tools.items()}
+        self._models = {name: tool.charged_as for name, tool in toolset.tools.items()}
         self._own = own_pairs(preference.pairs)
 
     def __call__(self, index: int) -> Episode:
@@ -68,6 +68,7 @@ class EpisodeSampler:
             task=task,
             tools=tuple(self._offer(tool, task, prices.tools[tool]) for tool in selection.names),
             pricing=prices.schedule,
+            policy_priced_as=(self._policy,),
             policy_price=prices.policy,
             preference=draw_preference(
                 self._preference.kinds,

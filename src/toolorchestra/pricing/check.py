@@ -10,16 +10,17 @@ from collections.abc import Mapping
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.pricing.draw import find_policy_price
 from toolorchestra.pricing.schedule import build_price_book
+from toolorchestra.types import Price
 
 
 def check_pricing(
-    config: PricingConfig, *, models: Mapping[str, str], policy: str, min_tools: int = 1
+    config: PricingConfig, *, models: Mapping[str, tuple[str, ...]], policy: str, min_tools: int = 1
 ) -> list[str]:
     """Looks up every tool under every schedule that an episode may draw.
 
     Args:
         config: A checked pricing.
-        models: The model or service that each tool is priced as, by tool.
+        models: The models and services that each tool is charged as, by tool.
         policy: The model that the policy is priced as.
         min_tools: How many tools an episode offers at least.
 
@@ -34,19 +35,32 @@ def check_pricing(
     notes = []
     for schedule in config.draw:
         policy_price = find_policy_price(book, policy, schedule=schedule)
-        prices = {tool: book.find(model, schedule=schedule) for tool, model in models.items()}
-        num_priced = sum(price is not None for price in prices.values())
+        prices = {
+            tool: {row: book.find(row, schedule=schedule) for row in rows}
+            for tool, rows in models.items()
+        }
+        num_priced = sum(None not in found.values() for found in prices.values())
         if num_priced < min_tools:
             raise ValueError(
                 f"pricing.draw: {schedule} is not allowed, as it leaves {num_priced} of "
                 f"{len(models)} tools with a price; use a schedule or lenders that price at least "
                 f"{min_tools}"
             )
-        for tool, price in {**prices, "the policy": policy_price}.items():
-            if price is None:
-                notes.append(f"{tool} is masked: {models[tool]} has no price under {schedule}")
-            elif price.borrowed_from is not None:
-                notes.append(
-                    f"{tool} pays a price borrowed from {price.borrowed_from} ({schedule})"
-                )
+        prices["the policy"] = {policy: policy_price}
+        for tool, found in prices.items():
+            notes += _notes(tool, found, schedule)
     return notes
+
+
+def _notes(tool: str, found: Mapping[str, Price | None], schedule: str) -> list[str]:
+    masked = [
+        f"{tool} is masked: {row} has no price under {schedule}"
+        for row, price in found.items()
+        if price is None
+    ]
+    lenders = [price.borrowed_from for price in found.values() if price and price.borrowed_from]
+    borrowed = [
+        f"{tool} pays a price borrowed from {lender} ({schedule})"
+        for lender in dict.fromkeys(lenders)
+    ]
+    return masked or borrowed

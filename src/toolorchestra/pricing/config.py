@@ -7,11 +7,17 @@ factor of a thousand or a million, and an invented figure cannot be told from a 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 
 TOKENS_PER_UNIT = {"mtok": 1_000_000, "ktok": 1_000, "token": 1}
 
+CHARACTERS_PER_TOKEN = 4
+"""What a token is taken to be where nobody has counted."""
+
 MISSING_RULES = ("borrow", "mask", "refuse")
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 MAX_USD_PER_TOKEN = 0.001
 """A rate from here up is a unit error: the dearest models cost a tenth of it."""
@@ -54,6 +60,8 @@ class ScheduleConfig:
     """Models known to have no price anywhere; any other unknown name is taken for a mistake."""
     is_shared: bool = False
     """Its prices hold whichever schedule an episode draws."""
+    version: str = ""
+    """The day on which the list was last changed, e.g. "2026-11-29"; empty: none is kept."""
 
 
 @dataclass(kw_only=True)
@@ -85,6 +93,10 @@ class PricingConfig:
                 if name not in self.schedules:
                     _refuse(key, repr(name), ", ".join(self.schedules))
         for provider, schedule in self.schedules.items():
+            if schedule.version and not _DAY.fullmatch(schedule.version):
+                _refuse(
+                    f"schedules.{provider}.version", repr(schedule.version), 'a day, "YYYY-MM-DD"'
+                )
             for model, price in schedule.prices.items():
                 check_price(price, key=f"schedules.{provider}.prices.{model}")
 

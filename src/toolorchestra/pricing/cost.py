@@ -14,7 +14,8 @@ def cost_usd(usage: Usage, price: Price) -> float:
 
     Args:
         usage: Tokens and seconds of one call that was made.
-        price: The price under which it was made.
+        price: The price under which it was made. `usd_per_call` is charged once, however many
+            requests the call took.
 
     Raises:
         ValueError: A count is negative, or a part is larger than its whole.
@@ -39,6 +40,7 @@ def _check_usage(usage: Usage) -> None:
         "cached_input_tokens": usage.cached_input_tokens,
         "reasoning_tokens": usage.reasoning_tokens,
         "compute_s": usage.compute_s,
+        "num_requests": usage.num_requests,
     }
     for name, count in counts.items():
         if not count >= 0:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from toolorchestra.pricing.combine import combined_price
 from toolorchestra.pricing.schedule import PriceBook
 from toolorchestra.types import Price
 
@@ -44,7 +45,7 @@ def draw_prices(
     *,
     schedules: Sequence[str],
     jitter: float,
-    models: Mapping[str, str],
+    models: Mapping[str, tuple[str, ...]],
     policy: str,
     rng: Random,
 ) -> DrawnPrices:
@@ -54,7 +55,7 @@ def draw_prices(
         book: Where prices are looked up.
         schedules: The schedules to draw from.
         jitter: At least 1; 1 leaves prices as listed.
-        models: The model or service that each tool is priced as, by tool.
+        models: The models and services that each tool is charged as, by tool.
         policy: The model that the policy is priced as.
         rng: The episode's generator.
 
@@ -63,12 +64,15 @@ def draw_prices(
     """
     schedule = rng.choice(list(schedules))
     spread = math.log(jitter)
-    factors = {m: math.exp(rng.uniform(-spread, spread)) for m in dict.fromkeys(models.values())}
+    names = dict.fromkeys(model for rows in models.values() for model in rows)
+    factors = {model: math.exp(rng.uniform(-spread, spread)) for model in names}
     tools = {}
-    for tool, model in models.items():
-        price = book.find(model, schedule=schedule)
-        if price is not None:
-            tools[tool] = scale_price(price, factors[model])
+    for tool, rows in models.items():
+        found = [book.find(model, schedule=schedule) for model in rows]
+        prices = [price for price in found if price is not None]
+        if len(prices) == len(rows):  # else it is masked: part of a price would be too little
+            scaled = [scale_price(p, factors[m]) for p, m in zip(prices, rows, strict=True)]
+            tools[tool] = combined_price(scaled)
     return DrawnPrices(
         schedule=schedule, tools=tools, policy=find_policy_price(book, policy, schedule=schedule)
     )

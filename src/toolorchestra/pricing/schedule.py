@@ -52,15 +52,25 @@ class PriceBook:
         Raises:
             ValueError: No schedule knows the model, or `missing` is refuse and this one lacks it.
         """
-        for name in (schedule, *self.shared):
-            if model in self.prices[name]:
-                return self.prices[name][model]
+        price = self.look_up(model, schedule=schedule)
+        if price is not None:
+            return price
         self._refuse_unknown(model)
         if self.missing == "refuse":
             raise ValueError(
                 f"pricing.missing: {model!r} has no price in the schedule {schedule}; "
                 "use borrow or mask, or add its price"
             )
+        return None
+
+    def look_up(self, model: str, *, schedule: str) -> Price | None:
+        """The price of `model` under `schedule`, borrowed if need be; None where there is none.
+
+        Unlike `find` it takes any name, as a log may hold models that these schedules never knew.
+        """
+        for name in (schedule, *self.shared):
+            if model in self.prices[name]:
+                return self.prices[name][model]
         return self._borrow(model) if self.missing == "borrow" else None
 
     def _borrow(self, model: str) -> Price | None:

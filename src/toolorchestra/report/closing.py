@@ -11,7 +11,9 @@ from typing import Any
 from toolorchestra.codec import to_json
 from toolorchestra.report.comparison import SUMMARY
 from toolorchestra.report.evaluation import (
+    ASIDES,
     Evaluation,
+    aside_cents,
     breakdown_table,
     calls_table,
     closed,
@@ -105,6 +107,10 @@ def _world_figures(evaluation: Evaluation, world: str) -> dict[str, Any]:
         f"{world} accuracy": _mean([r.is_solved or 0.0 for r in scored]),
         f"{world} cents": _mean([100 * (r.cost_usd or 0.0) for r in scored]),
     }
+    for aside in ASIDES:
+        cents = aside_cents(evaluation.subject, evaluation.of(evaluation.subject, world), aside)
+        if cents is not None and cents.value > 0:
+            figures[f"{world} {aside} cents"] = _figure(cents)
     if evaluation.start is not None:
         figures[f"{world} closed"] = _figure(closed(evaluation, world))
     return figures

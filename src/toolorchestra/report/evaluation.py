@@ -22,6 +22,8 @@ START, TRAINED = "start", "trained"
 """The policy that a training run begins with, and what it makes of it."""
 POLICY = "policy"
 """One that is evaluated as it is."""
+ASIDES = ("judge", "user")
+"""What an evaluation pays for beside the policy: columns of their own, where it was paid for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +59,7 @@ class Evaluation:
 
 def main_table(evaluation: Evaluation, world: str) -> Table:
     """One row a policy: utility, accuracy, cents, seconds, malformed share, void or unscored."""
+    asides = [aside for aside in ASIDES if any(_aside(r, aside) for r in evaluation.results)]
     rows: list[tuple[Cell, ...]] = []
     for policy in evaluation.policies:
         if results := evaluation.of(policy, world):
@@ -71,6 +74,7 @@ def main_table(evaluation: Evaluation, world: str) -> Table:
                     _mean(scored, lambda r: r.latency_s),
                     100.0 * sum(r.num_malformed for r in results) / calls if calls else 0.0,
                     len(results) - len(scored),
+                    *(aside_cents(policy, results, aside) for aside in asides),
                 )
             )
     num_episodes = len({r.episode for r in evaluation.results if r.world == world})
@@ -84,11 +88,29 @@ def main_table(evaluation: Evaluation, world: str) -> Table:
             "seconds",
             "malformed %",
             "void or unscored",
+            *(f"{aside} cents" for aside in asides),
         ),
         rows=tuple(rows),
-        digits={"utility": 3, "accuracy": 3, "cents": 3, "seconds": 1},
+        digits={
+            "utility": 3,
+            "accuracy": 3,
+            "cents": 3,
+            "seconds": 1,
+            **{f"{aside} cents": 3 for aside in ASIDES},
+        },
         note=evaluation.note,
     )
+
+
+def aside_cents(policy: str, results: Sequence[Result], aside: str) -> Estimate | None:
+    """Cents for judging an episode, or for its user, scored or not; none for the oracle's bound."""
+    if policy == ORACLE_BOUND:
+        return None
+    return _mean(results, lambda r: _aside(r, aside), scale=100.0)
+
+
+def _aside(result: Result, aside: str) -> float:
+    return {"judge": result.judge_usd, "user": result.user_usd}[aside]
 
 
 def comparison_table(evaluation: Evaluation) -> Table:

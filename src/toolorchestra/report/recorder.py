@@ -12,10 +12,10 @@ from typing import Any
 
 from toolorchestra.report.metrics import STEP, MetricsCsv, read_metrics
 from toolorchestra.report.tracking import Tracker
-from toolorchestra.report.trajectories import TrajectoryLog
+from toolorchestra.report.trajectories import TRAJECTORIES_FILE, TrajectoryLog
 from toolorchestra.types import Group
 
-METRICS_FILE, TRAJECTORIES_FILE = "metrics.csv", "trajectories.jsonl"
+METRICS_FILE = "metrics.csv"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

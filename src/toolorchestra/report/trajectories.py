@@ -1,7 +1,9 @@
-"""trajectories.jsonl: every group of rollouts in full, one JSON line each.
+"""Every rollout in full, as JSON lines: the groups of training, and the trials of an evaluation.
 
-A line is `{"step": 3, "group": {...}}` with the group as `toolorchestra.codec` writes it. Lines are
-only ever appended, in order of step; a resumed run first cuts off the steps that it will repeat.
+A line of trajectories.jsonl is `{"step": 3, "group": {...}}` with the group as
+`toolorchestra.codec` writes it. Lines are only ever appended, in order of step; a resumed run first
+cuts off the steps that it will repeat. A line of evaluation_trajectories.jsonl is
+`{"result": {...}, "episode": {...}, "rollout": {...}}`; an evaluation is repeated as a whole.
 """
 
 from __future__ import annotations
@@ -9,12 +11,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from toolorchestra.benchmark.evaluate import Trial
 from toolorchestra.codec import from_json, to_json
 from toolorchestra.types import Group
+
+TRAJECTORIES_FILE, EVALUATION_FILE = "trajectories.jsonl", "evaluation_trajectories.jsonl"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,10 +53,34 @@ class TrajectoryLog:
 
     def write(self, step: int, groups: Iterable[Group]) -> None:
         """Append the groups of one step, each as one line."""
-        lines = (to_json(LoggedGroup(step=step, group=group)) for group in groups)
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        with self._path.open("a", encoding="utf-8", newline="") as file:
-            file.write(text)
+        _append(self._path, (LoggedGroup(step=step, group=group) for group in groups))
+
+
+class TrialLog:
+    """Writer of an evaluation's trials; the first of them end what an earlier try left."""
+
+    def __init__(self, path: Path) -> None:
+        """Makes nothing yet: an evaluation that is broken off early leaves no file."""
+        self._path, self._is_begun = path, False
+
+    def write(self, trials: Iterable[Trial]) -> None:
+        """Append trials, each as one line, without the rows that only training needs."""
+        if not self._is_begun:
+            self._path.unlink(missing_ok=True)
+            self._is_begun = True
+        _append(self._path, (replace(t, rollout=replace(t.rollout, rows=())) for t in trials))
+
+
+def _append(path: Path, records: Iterable[Any]) -> None:
+    lines = (to_json(record) for record in records)
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def read_trials(path: Path, *, skip_truncated_last_line: bool = False) -> Iterator[Trial]:
+    """Yield the trials of an evaluation, in order; see `read_trajectories`."""
+    return _read(Trial, path, skip_truncated_last_line)
 
 
 def read_trajectories(
@@ -65,17 +96,21 @@ def read_trajectories(
     Raises:
         ValueError: At a line that is corrupt or cut, naming file and line.
     """
+    return _read(LoggedGroup, path, skip_truncated_last_line)
+
+
+def _read(kind: type[T], path: Path, skip_truncated_last_line: bool) -> Iterator[T]:
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n") and skip_truncated_last_line:
                 return
-            yield _parse(line, f"{path}:{number}")
+            yield _parse(kind, line, f"{path}:{number}")
 
 
-def _parse(line: bytes, where: str) -> LoggedGroup:
+def _parse(kind: type[T], line: bytes, where: str) -> T:
     value = _load(line, where)
     try:
-        return from_json(LoggedGroup, value)
+        return from_json(kind, value)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
 

@@ -70,7 +70,7 @@ async def _run(
     except TimeoutError:
         if not deadline.expired():
             raise
-        return ToolResult(
+        result = ToolResult(
             call_id=context.call_id,
             name=offered.name,
             content=f"error: no answer within {timeout_s:g} s",

@@ -205,7 +205,13 @@ class _Play:
         cost = cost_usd(usage, self._episode.policy_price)
         self.ledger.append(
             LedgerEntry(
-                kind="policy", name="policy", usage=usage, cost_usd=cost, latency_s=0.0, turn=index
+                kind="policy",
+                name="policy",
+                priced_as=self._episode.policy_priced_as,
+                usage=usage,
+                cost_usd=cost,
+                latency_s=0.0,
+                turn=index,
             )
         )
         return cost
@@ -235,10 +241,12 @@ class _Play:
                 policy_cost_usd=policy_cost,
             )
         )
+        priced_as = {tool.name: tool.priced_as for tool in self._episode.tools}
         self.ledger.extend(
             LedgerEntry(
                 kind="tool",
                 name=result.name,
+                priced_as=priced_as[result.name],
                 usage=result.usage,
                 cost_usd=result.cost_usd,
                 latency_s=result.latency_s,

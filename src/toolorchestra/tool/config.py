@@ -11,14 +11,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolorchestra.pricing.config import CHARACTERS_PER_TOKEN
+
 KINDS = ("llm", "web_search", "local_search", "code_interpreter", "function")
 
 ROLES = ("answer", "query", "code")
 
 SIMULATED_KINDS = ("llm", "web_search")
 """The kinds that need a key: `toolset.experts: simulated` puts a simulator in their place."""
-
-CHARACTERS_PER_TOKEN = 4
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -66,6 +66,8 @@ class ToolConfig:
     """A few words for the policy; ratings by skill are added from `profile`."""
     priced_as: str
     """Model or service whose row of the pricing schedule is charged."""
+    also_priced_as: list[str] = field(default_factory=list)
+    """More rows that every call is charged by, e.g. the search behind a model that words one."""
     latency_s: float
     """Service time of a typical call, in seconds."""
     overhead_tokens: int = 0
@@ -99,6 +101,10 @@ class ToolConfig:
             self._refuse("description", self.description, "a few words")
         if not self.priced_as.strip():
             self._refuse("priced_as", self.priced_as, "the name of a price in the schedules")
+        if len(set(self.charged_as)) < len(self.charged_as) or "" in self.also_priced_as:
+            self._refuse(
+                "also_priced_as", self.also_priced_as, "names of other prices, each of them once"
+            )
         for skill in self.profile:
             if not skill.strip():
                 self._refuse("profile", skill, "skill names that are not empty")
@@ -108,6 +114,11 @@ class ToolConfig:
             f"tool.{key}: {value!r} is not allowed for the tool described as "
             f"{self.description!r}; use {allowed}"
         )
+
+    @property
+    def charged_as(self) -> tuple[str, ...]:
+        """All rows of the pricing schedule that a call is charged by."""
+        return (self.priced_as, *self.also_priced_as)
 
     def odds(self, skill: str) -> Odds:
         """How a call with default arguments ends for tasks of `skill`."""

@@ -40,6 +40,7 @@ def offer(
         shown_as=shown_as(name, tool, is_simulated=is_simulated),
         description=describe(tool, is_simulated=is_simulated),
         parameters=parameters(tool.kind),
+        priced_as=tool.charged_as,
         price=price,
         call_cost_usd=cost_usd(typical_usage(tool, question), price),
         latency_s=tool.latency_s,

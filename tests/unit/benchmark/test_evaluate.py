@@ -12,7 +12,15 @@ ERROR = CallError(message="no JSON", text="{")
 
 
 def bill(kind, cost_usd):
-    return LedgerEntry(kind=kind, name="x", usage=Usage(), cost_usd=cost_usd, latency_s=0.0, turn=0)
+    return LedgerEntry(
+        kind=kind,
+        name="x",
+        priced_as=("x",),
+        usage=Usage(),
+        cost_usd=cost_usd,
+        latency_s=0.0,
+        turn=0,
+    )
 
 
 def played(episode, *turns, ledger=(), status="answered", answer="4"):

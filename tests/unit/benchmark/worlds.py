@@ -39,6 +39,7 @@ def make_episode(skill: str = "math", **changes: Any) -> Episode:
             shown_as=f"sim/{name}",
             description="",
             parameters={},
+            priced_as=(name,),
             price=replace(FREE, usd_per_call=cost_usd),
             call_cost_usd=cost_usd,
             latency_s=1.0,
@@ -51,6 +52,7 @@ def make_episode(skill: str = "math", **changes: Any) -> Episode:
         "task": Task(id="t", skill=skill, question="What is 2 + 2?", answer="4"),
         "tools": tools,
         "pricing": "official",
+        "policy_priced_as": ("policy",),
         "policy_price": FREE,
         "preference": Preference(
             kind="balanced", instruction="", outcome=1.0, cost=0.5, latency=0.25

@@ -14,7 +14,12 @@ from toolorchestra.pricing.draw import DrawnPrices, draw_prices, scale_price
 from toolorchestra.pricing.schedule import build_price_book
 from toolorchestra.types import Price
 
-MODELS = {"gpt_5": "GPT-5", "gpt_5_code": "GPT-5", "mini": "GPT-5-mini", "gone": "nobody-sells"}
+MODELS = {
+    "gpt_5": ("GPT-5",),
+    "gpt_5_code": ("GPT-5",),
+    "mini": ("GPT-5-mini",),
+    "gone": ("nobody-sells",),
+}
 
 
 def tokens(rate: float) -> PriceConfig:

@@ -20,6 +20,7 @@ def make_context(question, *, answer=SECRET):
         task=task,
         tools=(),
         pricing="official",
+        policy_priced_as=("policy",),
         policy_price=Price(source="none", date="2026-01-01"),
         preference=Preference(kind="plain", instruction="", outcome=1.0, cost=0.0, latency=0.0),
         is_solvable=True,

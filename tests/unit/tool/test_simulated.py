@@ -35,6 +35,7 @@ def make_episode(task=TASK, *, seed=0, names=("expert", "other", "third"), tool=
             for name in names
         ),
         pricing="official",
+        policy_priced_as=("policy",),
         policy_price=PRICE,
         preference=Preference(kind="test", instruction="", outcome=1.0, cost=0.0, latency=0.0),
         is_solvable=True,
