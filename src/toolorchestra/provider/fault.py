@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Literal
 
+from toolorchestra.types import Usage
+
 FaultKind = Literal[
-    "auth", "quota", "rate_limit", "not_found", "refused", "server", "timeout", "broken", "budget"
+    "auth", "quota", "rate_limit", "not_found", "input", "refused", "server", "timeout", "broken"
 ]
 """auth: no key, or a wrong one (401, 403); quota: nothing left to spend (402); rate_limit: too many
-requests (429); not_found: no such model or address (404); refused: the request itself is turned
-down (other 4xx); server: 5xx, or an error inside a 200; timeout: no answer in time; broken: the
-connection ended, or what came back cannot be read; budget: our own limit on spending."""
+requests (429); not_found: no such model or address (404); input: what was asked is too long or not
+allowed, which is the caller's doing; refused: the request is turned down for another reason (other
+4xx); server: 5xx, or an error inside a 200; timeout: no answer in time; broken: the connection
+ended, or what came back cannot be read."""
+
+LASTING: frozenset[FaultKind] = frozenset({"auth", "quota", "not_found"})
+"""Kinds that only people can mend: no call to this provider will do better."""
 
 RETRYABLE: frozenset[FaultKind] = frozenset({"rate_limit", "server", "timeout", "broken"})
 """Kinds that may go away by themselves."""
@@ -32,8 +38,14 @@ class ProviderFault(Exception):
         super().__init__(message)
         self.kind: FaultKind = kind
         self.retry_after_s = retry_after_s
+        self.usage = Usage()
+        """What the attempts consumed, where somebody counted."""
 
     @property
     def is_retryable(self) -> bool:
         """Whether another attempt may do better."""
         return self.kind in RETRYABLE
+
+
+class ProviderUnusable(ValueError):
+    """A provider that no call will reach before people mend something: the run ends."""

@@ -1,0 +1,1 @@
+"""A provider that misbehaves, and what our client makes of it."""

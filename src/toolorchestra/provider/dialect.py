@@ -1,0 +1,147 @@
+"""OpenAI's two APIs for models: what a request holds, and what a reply says.
+
+Both are read with our own eyes instead of the client library's: providers answer with less than the
+library's types promise, and a reply that lacks what counts must not pass for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from openai import AsyncOpenAI
+
+from toolorchestra.provider.base import Message, Sampling
+from toolorchestra.types import Json
+
+
+class BrokenReply(ValueError):
+    """A reply of status 200 that lacks what makes it a reply."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """What a reply says, before its usage is read."""
+
+    text: str
+    reasoning: str
+    is_cut: bool
+
+
+class Dialect(Protocol):
+    """One API."""
+
+    def request(
+        self, model: str, messages: Sequence[Message], sampling: Sampling, *, max_tokens_field: str
+    ) -> Json:
+        """The fields of a request."""
+        ...
+
+    async def send(self, client: AsyncOpenAI, request: Json, extra_body: Mapping[str, Any]) -> Any:
+        """Sends it once; returns the library's raw response."""
+        ...
+
+    def read(self, body: Mapping[str, Any]) -> Said:
+        """What a body of status 200 without an error says.
+
+        Raises:
+            BrokenReply: It lacks something.
+        """
+        ...
+
+
+class ChatCompletions:
+    """The Chat Completions API, which nearly everybody offers."""
+
+    def request(
+        self, model: str, messages: Sequence[Message], sampling: Sampling, *, max_tokens_field: str
+    ) -> Json:
+        """See `Dialect.request`."""
+        fields: Json = {
+            "model": model,
+            "messages": [{"role": item.role, "content": item.content} for item in messages],
+            max_tokens_field: sampling.max_tokens,
+            "temperature": sampling.temperature,
+            "reasoning_effort": sampling.reasoning_effort,
+        }
+        if sampling.json_schema is not None:
+            schema = {"name": "reply", "schema": sampling.json_schema, "strict": True}
+            fields["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return {key: value for key, value in fields.items() if value is not None}
+
+    async def send(self, client: AsyncOpenAI, request: Json, extra_body: Mapping[str, Any]) -> Any:
+        """See `Dialect.send`."""
+        create = client.chat.completions.with_raw_response.create
+        return await create(**request, extra_body=dict(extra_body) or None)
+
+    def read(self, body: Mapping[str, Any]) -> Said:
+        """See `Dialect.read`."""
+        choices = body.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            raise BrokenReply("it holds no choices")
+        finish = choice.get("finish_reason")
+        if finish is None:
+            raise BrokenReply("it does not say why it ended")
+        return Said(
+            text=_text(message.get("content")) or _text(message.get("refusal")),
+            reasoning=_text(message.get("reasoning_content") or message.get("reasoning")),
+            is_cut=finish == "length",
+        )
+
+
+class Responses:
+    """The Responses API, which OpenAI's newer models need for some things."""
+
+    def request(
+        self, model: str, messages: Sequence[Message], sampling: Sampling, *, max_tokens_field: str
+    ) -> Json:
+        """See `Dialect.request`; this API has one name for the longest reply."""
+        del max_tokens_field
+        effort = sampling.reasoning_effort
+        fields: Json = {
+            "model": model,
+            "input": [{"role": item.role, "content": item.content} for item in messages],
+            "max_output_tokens": sampling.max_tokens,
+            "temperature": sampling.temperature,
+            "reasoning": None if effort is None else {"effort": effort},
+            "store": False,
+        }
+        if sampling.json_schema is not None:
+            form = {"type": "json_schema", "name": "reply", "schema": sampling.json_schema}
+            fields["text"] = {"format": {**form, "strict": True}}
+        return {key: value for key, value in fields.items() if value is not None}
+
+    async def send(self, client: AsyncOpenAI, request: Json, extra_body: Mapping[str, Any]) -> Any:
+        """See `Dialect.send`."""
+        create = client.responses.with_raw_response.create
+        return await create(**request, extra_body=dict(extra_body) or None)
+
+    def read(self, body: Mapping[str, Any]) -> Said:
+        """See `Dialect.read`."""
+        status, output = body.get("status"), body.get("output")
+        if status not in ("completed", "incomplete") or not isinstance(output, list):
+            raise BrokenReply(f"its status is {status!r}")
+        items = [item for item in output if isinstance(item, dict)]
+        said = [item for item in items if item.get("type") == "message"]
+        if not said and status == "completed":
+            raise BrokenReply("it holds no message")
+        thoughts = [item.get("summary") for item in items if item.get("type") == "reasoning"]
+        return Said(
+            text="".join(_text(item.get("content")) for item in said),
+            reasoning="\n".join(map(_text, thoughts)),
+            is_cut=status == "incomplete",
+        )
+
+
+DIALECTS: Mapping[str, Dialect] = {"chat": ChatCompletions(), "responses": Responses()}
+
+
+def _text(content: object) -> str:
+    """Text that is given as itself or in parts."""
+    if isinstance(content, list):
+        return "".join(_text(part.get("text") or part.get("refusal"))
+                       for part in content if isinstance(part, dict))  # fmt: skip
+    return content if isinstance(content, str) else ""

@@ -1,0 +1,72 @@
+"""All providers of a run: who serves a model, and its client."""
+
+from __future__ import annotations
+
+from toolorchestra.provider.base import ChatModel
+from toolorchestra.provider.cassette import Cassette
+from toolorchestra.provider.chat import ChatClient
+from toolorchestra.provider.config import MODEL_APIS, ProvidersConfig
+from toolorchestra.provider.connection import Connection
+from toolorchestra.provider.secrets import Secrets
+
+
+class Providers:
+    """Makes clients, all of one event loop; connects only to what is asked for."""
+
+    def __init__(self, config: ProvidersConfig) -> None:
+        """Opens the cassette, if there is one.
+
+        Raises:
+            ValueError: The cassette cannot be used.
+        """
+        self.config = config
+        self.secrets = Secrets()
+        self.cassette = Cassette(config.cassette, self.secrets)
+        self._connections: dict[str, Connection] = {}
+
+    def model(self, name: str, *, wanted_by: str) -> ChatModel:
+        """The client of a model.
+
+        Args:
+            name: The model's name in the pricing schedules.
+            wanted_by: Who needs it, for errors.
+
+        Raises:
+            ValueError: Nobody serves it, or its provider's key is not set.
+        """
+        connection, model = self._serving(name, wanted_by=wanted_by)
+        if connection.config.api not in MODEL_APIS:
+            raise ValueError(
+                f"provider.providers.{connection.name}.api: {connection.config.api} is not "
+                f"allowed for {wanted_by}, as {name} is a model; use {' or '.join(MODEL_APIS)}"
+            )
+        return ChatClient(connection, model)
+
+    def connection(self, name: str, *, wanted_by: str) -> tuple[Connection, str]:
+        """Who serves a search, by its name in the pricing schedules, and what it calls it.
+
+        Raises:
+            ValueError: Nobody serves it, or its provider's key is not set.
+        """
+        return self._serving(name, wanted_by=wanted_by)
+
+    def _serving(self, name: str, *, wanted_by: str) -> tuple[Connection, str]:
+        found = self.config.serving(name)
+        if found is None:
+            served = sorted({m for p in self.config.providers.values() for m in p.models})
+            raise ValueError(
+                f"provider.providers: none serves {name!r}, which {wanted_by} needs; add it to "
+                f"one's models (served are {', '.join(served) or 'none'}), or use "
+                "toolset.experts=simulated"
+            )
+        provider, config = found
+        if provider not in self._connections:
+            self._connections[provider] = Connection(
+                provider, config, group=self.config, cassette=self.cassette, secrets=self.secrets
+            )
+        return self._connections[provider], config.models[name]
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        for connection in self._connections.values():
+            await connection.close()
