@@ -28,10 +28,11 @@ from toolorchestra.engine.vllm.worker import VllmWorker
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.model.policy import load_policy
 from toolorchestra.pricing.config import PricingConfig
+from toolorchestra.provider.providers import Providers
 from toolorchestra.rollout.loop import Speaker
 from toolorchestra.rollout.player import Stage
 from toolorchestra.tool.base import Tool
-from toolorchestra.tool.registry import build_tool
+from toolorchestra.tool.registry import Services, build_tool
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.offer import shown_as
 from toolorchestra.trainer.module import OrchestratorModule, Outside
@@ -44,14 +45,18 @@ PROBE = "Which tool is worth its price? Call it, read what it says, and answer t
 """Text whose log-probabilities tell whether a worker has the trainer's weights."""
 
 
-def build_tools(config: PlayConfig) -> dict[str, Tool]:
+def build_tools(config: PlayConfig, providers: Providers) -> dict[str, Tool]:
     """Every tool of every world, by name; a tool of two worlds is built once."""
     tools: dict[str, Tool] = {}
     for _, toolset, _, _ in worlds_of(config):
-        for name, options in toolset.tools.items():
+        services = Services(
+            providers=providers, prompts=config.expert, context=toolset.context, tools=tools
+        )
+        # those that use another come after it
+        for name, options in sorted(toolset.tools.items(), key=lambda item: bool(item[1].uses)):
             if name not in tools:
                 is_simulated = toolset.is_simulated(name)
-                tools[name] = build_tool(name, options, is_simulated=is_simulated)
+                tools[name] = build_tool(name, options, services=None if is_simulated else services)
     return tools
 
 
@@ -81,8 +86,10 @@ def build_speaker(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Sp
 
 def build_stage(config: PlayConfig, speaker: Speaker) -> Stage:
     """What plays episodes, whoever samples the messages."""
+    providers = Providers(config.provider)
     return Stage(
-        tools=build_tools(config),
+        tools=build_tools(config, providers),
+        providers=providers,
         speaker=speaker,
         config=config.rollout,
         max_new_tokens=config.model.max_new_tokens,

@@ -18,10 +18,12 @@ from toolorchestra.launch.config import LauncherConfig
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.preference.config import PreferenceConfig
 from toolorchestra.pricing.config import PricingConfig
+from toolorchestra.provider.config import ProvidersConfig
 from toolorchestra.report.config import LoggerConfig
 from toolorchestra.reward.config import RewardConfig
 from toolorchestra.rollout.config import RolloutConfig
 from toolorchestra.server.config import ServerConfig
+from toolorchestra.tool.expert_config import ExpertConfig
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.trainer.config import TrainerConfig
 
@@ -38,6 +40,8 @@ class PlayConfig:
     """What every command needs: a policy, and worlds that it is played in."""
 
     toolset: ToolsetConfig
+    provider: ProvidersConfig
+    expert: ExpertConfig
     pricing: PricingConfig
     preference: PreferenceConfig
     dataset: DatasetConfig

@@ -85,7 +85,7 @@ def show(
         run_dir,
         evaluation,
         title=f"{title}, seed {options.seed}",
-        frontier=oracle_frontier(arenas[0]) if arenas else [],
+        frontier=oracle_frontier(arenas[0]) if arenas and arenas[0].world.is_known else [],
         is_simulated=any(map(options.toolset.is_simulated, options.toolset.tools)),
     )
     if evaluation is not None:

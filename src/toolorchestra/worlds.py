@@ -5,10 +5,13 @@ Nothing heavy is imported here, so that a whole grid of configs can be checked i
 
 from __future__ import annotations
 
+import os
+
 from toolorchestra.config import PlayConfig
 from toolorchestra.preference.vector import check_preference
 from toolorchestra.pricing.check import check_pricing
 from toolorchestra.pricing.config import PricingConfig
+from toolorchestra.tool.config import SIMULATED_KINDS
 from toolorchestra.toolset.config import ToolsetConfig
 
 
@@ -36,5 +39,39 @@ def check_worlds(config: PlayConfig) -> list[str]:
             pricing, models=models, policy=config.model.priced_as, min_tools=toolset.min_tools
         )
         notes += [f"{name} world: {note}" for note in found]
+        check_outside(config, toolset)
     check_preference(config.preference, config.toolset.tools)
     return notes
+
+
+def check_outside(config: PlayConfig, toolset: ToolsetConfig) -> None:
+    """Checks that real models and searches can be asked: they are served, and keys are set.
+
+    Raises:
+        ValueError: Nobody serves one, its key is missing, or its calls would be cut off.
+    """
+    provider, limit_s = config.provider, config.rollout.tool_timeout_s
+    outside = [
+        name
+        for name, tool in toolset.tools.items()
+        if tool.kind in SIMULATED_KINDS and not toolset.is_simulated(name)
+    ]
+    for name in outside:
+        model = toolset.tools[name].priced_as
+        found = provider.serving(model)
+        if found is None:
+            raise ValueError(
+                f"provider.providers: none serves {model!r}, which tool.{name} needs; add it to "
+                "one's models, leave the tool out, or use toolset.experts=simulated"
+            )
+        variable = found[1].key_env
+        if variable and provider.cassette.mode != "replay" and not os.environ.get(variable):
+            raise ValueError(
+                f"provider.providers.{found[0]}.key_env: the environment variable {variable} is "
+                f"not set, and tool.{name} needs it; set it, or use toolset.experts=simulated"
+            )
+    if outside and provider.deadline_s >= limit_s:
+        raise ValueError(
+            f"rollout.tool_timeout_s: {limit_s:g} is not allowed with provider.deadline_s="
+            f"{provider.deadline_s:g}; use more, or a shorter deadline: a call is to end by itself"
+        )

@@ -30,12 +30,17 @@ def baselines(world: World) -> Mapping[str, ScriptedPolicy]:
     """All scripted policies, by name.
 
     Uninformed: a random tool, always the most able, always the cheapest, each moving on to its next
-    choice where a tool abstains. Informed: the best success per dollar, and the oracle's own plan.
+    choice where a tool abstains. Informed: the best success per dollar, and the oracle's own plan;
+    with real models nobody is, and "ablest" goes by the profiles as a guess.
     """
-    return {
+    uninformed: dict[str, ScriptedPolicy] = {
         "random": FirstAnswer(pick_random),
         "ablest": FirstAnswer(pick_ablest(world.ability())),
         "cheapest": FirstAnswer(pick_cheapest),
+    }
+    if not world.is_known:
+        return uninformed
+    return uninformed | {
         "greedy": FirstAnswer(_pick_per_dollar(world)),
         "oracle": OraclePolicy(world),
     }

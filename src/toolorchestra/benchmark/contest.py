@@ -41,7 +41,7 @@ def hold_contest(
     tell: Callable[[str], None],
     keep: Keep,
 ) -> list[Result]:
-    """Plays the models and all baselines in every arena, and adds the oracle's bound.
+    """Plays the models and all baselines in every arena, and adds the oracle's bound if known.
 
     Args:
         arenas: Where to play.
@@ -60,7 +60,8 @@ def hold_contest(
             tell(f"evaluating {policy} in the {arena.name} world")
             once = partial(play, ready())
             results += evaluate_policy(policy, arena.name, arena.episodes, once, keep=keep)
-        results += oracle_bound(arena.world, arena.name, arena.episodes)
+        if arena.world.is_known:
+            results += oracle_bound(arena.world, arena.name, arena.episodes)
     return results
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolorchestra.benchmark.oracle import Oracle, oracle_of
-from toolorchestra.tool.config import ToolConfig
+from toolorchestra.tool.config import SIMULATED_KINDS, ToolConfig
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.types import Episode
 
@@ -26,6 +26,15 @@ class World:
     def is_simulated(self) -> bool:
         """Whether a simulator answers for any tool: every table must then say so."""
         return any(map(self._toolset.is_simulated, self._toolset.tools))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the odds of every tool are what they seem: nobody knows a real model's."""
+        unknown = set(SIMULATED_KINDS)
+        return all(
+            self._toolset.is_simulated(name) or tool.kind not in unknown
+            for name, tool in self._toolset.tools.items()
+        )
 
     def right(self, tool: str, skill: str) -> float:
         """Probability that a call of `tool` answers a task of `skill` rightly."""

@@ -132,13 +132,14 @@ class Cassette:
 
     def _read(self) -> None:
         try:
-            lines = self._path.read_text(encoding="utf-8").splitlines()
+            # not splitlines(), which takes more than a newline for one
+            lines = self._path.read_text(encoding="utf-8").rstrip("\n").split("\n")
         except FileNotFoundError:
             raise ValueError(
                 f"provider.cassette.path: {self._path} is not allowed, as there is no such file; "
                 "use one that was made with provider.cassette.mode=record"
             ) from None
-        for number, text in enumerate(lines, start=1):
+        for number, text in enumerate(lines if lines != [""] else [], start=1):
             try:
                 line = json.loads(text)
                 if not ("answer" in line or {"kind", "message", "usage"} <= set(line["fault"])):

@@ -140,8 +140,10 @@ DIALECTS: Mapping[str, Dialect] = {"chat": ChatCompletions(), "responses": Respo
 
 
 def _text(content: object) -> str:
-    """Text that is given as itself or in parts."""
+    """Text that is given as itself or in parts; what is no Unicode becomes U+FFFD."""
     if isinstance(content, list):
-        return "".join(_text(part.get("text") or part.get("refusal"))
-                       for part in content if isinstance(part, dict))  # fmt: skip
-    return content if isinstance(content, str) else ""
+        parts = [part for part in content if isinstance(part, dict)]
+        return "".join(_text(part.get("text") or part.get("refusal")) for part in parts)
+    if not isinstance(content, str):
+        return ""
+    return content.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from toolorchestra.chat.arguments import check_arguments, unknown_tool
 from toolorchestra.pricing.cost import cost_usd
+from toolorchestra.provider.cassette import calling
 from toolorchestra.tool.base import CallContext, Tool
-from toolorchestra.types import Episode, Json, OfferedTool, ToolCall, ToolResult
+from toolorchestra.types import Episode, Json, OfferedTool, ToolCall, ToolResult, Turn
 
 
 async def execute(
@@ -20,6 +21,7 @@ async def execute(
     tools: Mapping[str, Tool],
     counts: Counter[str],
     session: str,
+    turns: Sequence[Turn],
     timeout_s: float,
 ) -> tuple[ToolResult, ...]:
     """Runs the calls concurrently and returns their results in the calls' order.
@@ -42,7 +44,11 @@ async def execute(
                 else:
                     number, counts[call.name] = counts[call.name], counts[call.name] + 1
                     context = CallContext(
-                        episode=episode, call_id=call.id, call_number=number, session=session
+                        episode=episode,
+                        call_id=call.id,
+                        call_number=number,
+                        session=session,
+                        turns=turns,
                     )
                     run = _run(tools[call.name], known, call.arguments, context, timeout_s)
                     pending.append(tasks.create_task(run))
@@ -65,8 +71,10 @@ async def _run(
     tool: Tool, offered: OfferedTool, arguments: Json, context: CallContext, timeout_s: float
 ) -> ToolResult:
     try:
+        caller = f"{context.session}/{offered.name}/{context.call_number}"
         async with asyncio.timeout(timeout_s) as deadline:
-            result = await tool.call(arguments, context)
+            with calling(caller):
+                result = await tool.call(arguments, context)
     except TimeoutError:
         if not deadline.expired():
             raise

@@ -174,6 +174,7 @@ class _Play:
             tools=self._tools,
             counts=self._counts,
             session=self.session,
+            turns=self.turns,
             timeout_s=self._limits.tool_timeout_s,
         )
         self._record(index, num_prompt, completion, text, parsed, results, policy_cost)

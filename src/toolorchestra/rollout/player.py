@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from toolorchestra.engine.base import Engine
+from toolorchestra.provider.providers import Providers
 from toolorchestra.rollout.background import Background
 from toolorchestra.rollout.config import RolloutConfig
 from toolorchestra.rollout.group import OnDone, Played, all_or_none, play_group
@@ -32,10 +33,12 @@ class Stage:
         config: RolloutConfig,
         max_new_tokens: int,
         max_context: int,
+        providers: Providers | None = None,
     ) -> None:
         self._background = Background()
         self._gate = asyncio.Semaphore(config.max_concurrent)
         self._tools, self._speaker, self._config = tools, speaker, config
+        self._providers = providers
         self._limits = Limits(
             max_turns=config.max_turns,
             max_new_tokens=max_new_tokens,
@@ -113,3 +116,5 @@ class Stage:
 
     async def _close_tools(self) -> None:
         await asyncio.gather(*(tool.close() for tool in self._tools.values()))
+        if self._providers is not None:
+            await self._providers.close()

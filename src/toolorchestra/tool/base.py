@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolorchestra.types import Episode, Json, ToolResult
+from toolorchestra.types import Episode, Json, ToolResult, Turn
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,6 +19,8 @@ class CallContext:
     """How often this rollout called this tool before: 0, 1, ..."""
     session: str
     """Id of the rollout: the key for state that lives as long as the rollout."""
+    turns: Sequence[Turn] = ()
+    """The rollout's turns before that of this call."""
 
 
 class Tool(Protocol):

@@ -15,7 +15,10 @@ from toolorchestra.pricing.config import CHARACTERS_PER_TOKEN
 
 KINDS = ("llm", "web_search", "local_search", "code_interpreter", "function")
 
-ROLES = ("answer", "query", "code")
+ROLES = ("answer", "math", "query", "code")
+
+CARRIED_OUT_BY = {"query": ("web_search", "local_search"), "code": ("code_interpreter",)}
+"""By role, the kinds of tools that can carry out what a model of it writes."""
 
 SIMULATED_KINDS = ("llm", "web_search")
 """The kinds that need a key: `toolset.experts: simulated` puts a simulator in their place."""
@@ -60,8 +63,11 @@ class ToolConfig:
     kind: str
     """llm, web_search, local_search, code_interpreter or function."""
     role: str = "answer"
-    """What a model is asked for (paper, Appendix D): an answer, a search query or code. Only for
-    the kind llm."""
+    """What a model is asked for (paper, Appendix D): an answer, mathematics, a search query or
+    code. Only for the kind llm."""
+    uses: str = ""
+    """The tool of the same toolset that carries out what a model of the role query or code writes:
+    a search, or the interpreter. A real model's call is charged for both."""
     description: str
     """A few words for the policy; ratings by skill are added from `profile`."""
     priced_as: str
@@ -97,6 +103,9 @@ class ToolConfig:
             self._refuse(
                 "role", self.role, f"answer, as only the kind llm has roles, not {self.kind}"
             )
+        if (self.role in CARRIED_OUT_BY) != bool(self.uses):
+            needs = "the name of a tool for the roles query and code, and nothing for others"
+            self._refuse("uses", self.uses, needs)
         if not self.description.strip():
             self._refuse("description", self.description, "a few words")
         if not self.priced_as.strip():

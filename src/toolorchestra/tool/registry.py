@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
+from toolorchestra.provider.config import MODEL_APIS
+from toolorchestra.provider.providers import Providers
+from toolorchestra.provider.search import SearchClient
 from toolorchestra.tool.base import Tool
 from toolorchestra.tool.code_interpreter import CodeInterpreter
-from toolorchestra.tool.config import SIMULATED_KINDS, ToolConfig
+from toolorchestra.tool.config import ToolConfig
+from toolorchestra.tool.expert import Expert
+from toolorchestra.tool.expert_config import ExpertConfig
 from toolorchestra.tool.function import FunctionTool
 from toolorchestra.tool.function_config import FunctionConfig
 from toolorchestra.tool.local_search import LocalSearch
@@ -14,6 +20,8 @@ from toolorchestra.tool.options import parse_options
 from toolorchestra.tool.sandbox_config import SandboxConfig
 from toolorchestra.tool.search_config import SearchConfig
 from toolorchestra.tool.simulated import SimulatedExpert
+from toolorchestra.tool.web_config import WebConfig
+from toolorchestra.tool.web_search import WebSearch
 
 
 def _code_interpreter(name: str, config: ToolConfig) -> Tool:
@@ -41,18 +49,68 @@ TOOLS: Mapping[str, Callable[[str, ToolConfig], Tool]] = {
 """Tools that work here and now, by kind."""
 
 
-def build_tool(name: str, config: ToolConfig, *, is_simulated: bool) -> Tool:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Services:
+    """What real models and searches need beside their own options."""
+
+    providers: Providers
+    prompts: ExpertConfig
+    context: str
+    """What of a rollout an expert sees, see `ToolsetConfig.context`."""
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """Tools that are built already, for experts that use one."""
+
+
+def _expert(name: str, config: ToolConfig, services: Services) -> Tool:
+    options = services.providers.config
+    return Expert(
+        name,
+        config,
+        model=services.providers.model(config.priced_as, wanted_by=f"tool.{name}"),
+        prompts=services.prompts,
+        context=services.context,
+        deadline_s=options.deadline_s,
+        max_argument_chars=options.max_argument_chars,
+        uses=services.tools[config.uses] if config.uses else None,
+    )
+
+
+def _web_search(name: str, config: ToolConfig, services: Services) -> Tool:
+    connection, variant = services.providers.connection(config.priced_as, wanted_by=f"tool.{name}")
+    if connection.config.api in MODEL_APIS:
+        raise ValueError(
+            f"provider.providers.{connection.name}.api: {connection.config.api} is not allowed for "
+            f"tool.{name}, as it is no search; use tavily or searxng"
+        )
+    return WebSearch(
+        name,
+        client=SearchClient(connection, variant),
+        options=parse_options(WebConfig, config.options, tool=name),
+        deadline_s=services.providers.config.deadline_s,
+    )
+
+
+OUTSIDE_TOOLS: Mapping[str, Callable[[str, ToolConfig, Services], Tool]] = {
+    "llm": _expert,
+    "web_search": _web_search,
+}
+"""Tools that ask a provider, by kind; simulators may stand in for them."""
+
+
+def build_tool(name: str, config: ToolConfig, *, services: Services | None) -> Tool:
     """Makes a tool ready to be called.
 
+    Args:
+        name: The tool's name in results.
+        config: What it is.
+        services: What real models and searches need; None: a simulator stands in for them.
+
     Raises:
-        ValueError: its options are wrong, this machine lacks what it needs, or a real model is
-            asked for, which this version cannot reach.
+        ValueError: Its options are wrong, this machine lacks what it needs, nobody serves its
+            model, or a key is not set.
     """
-    if is_simulated:
+    if config.kind in TOOLS:
+        return TOOLS[config.kind](name, config)
+    if services is None:
         return SimulatedExpert(name, config)
-    if config.kind in SIMULATED_KINDS:
-        raise ValueError(
-            f"toolset.experts: real is not allowed yet: {name} needs {config.priced_as}, and calls "
-            "to real providers are not built; use toolset.experts=simulated"
-        )
-    return TOOLS[config.kind](name, config)
+    return OUTSIDE_TOOLS[config.kind](name, config, services)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolorchestra.tool.config import SIMULATED_KINDS, ToolConfig, check_tool_name
+from toolorchestra.tool.config import (
+    CARRIED_OUT_BY,
+    SIMULATED_KINDS,
+    ToolConfig,
+    check_tool_name,
+)
 
 EXPERTS = ("simulated", "real")
+
+CONTEXTS = ("argument", "task", "history")
 
 
 @dataclass(kw_only=True)
@@ -16,6 +23,9 @@ class ToolsetConfig:
     name: str
     experts: str = "simulated"
     """Who answers for models and web search: simulated (no key, no network) or real."""
+    context: str = "task"
+    """What a real expert sees: argument, the text that the call passes on and nothing else; task,
+    the task's question too; history, also what earlier calls of the rollout gave."""
     tools: dict[str, ToolConfig]
     """By the name under which the policy calls them."""
     min_tools: int = 3
@@ -26,10 +36,14 @@ class ToolsetConfig:
     def __post_init__(self) -> None:
         if self.experts not in EXPERTS:
             _refuse("experts", repr(self.experts), " or ".join(EXPERTS))
+        if self.context not in CONTEXTS:
+            _refuse("context", repr(self.context), ", ".join(CONTEXTS))
         if not self.tools:
             _refuse("tools", "an empty toolset", "at least one file of conf/tool")
-        for name in self.tools:
+        for name, tool in self.tools.items():
             check_tool_name(name)
+            if tool.uses:
+                self._tie(name, tool)
         if not 1 <= self.min_tools <= len(self.tools):
             _refuse("min_tools", self.min_tools, f"1 to {len(self.tools)}, the number of tools")
         if not self.min_tools <= self.max_tools <= len(self.tools):
@@ -38,6 +52,20 @@ class ToolsetConfig:
                 self.max_tools,
                 f"{self.min_tools} (min_tools) to {len(self.tools)}, the number of tools",
             )
+
+    def _tie(self, name: str, tool: ToolConfig) -> None:
+        """Checks the tool that another uses, and has a real expert's calls charged for both."""
+        used, allowed = self.tools.get(tool.uses), CARRIED_OUT_BY[tool.role]
+        if used is None or used.kind not in allowed:
+            there = [key for key, other in self.tools.items() if other.kind in allowed]
+            _refuse(
+                f"tools.{name}.uses",
+                repr(tool.uses),
+                f"a {' or '.join(allowed)} of the toolset ({', '.join(there) or 'it has none'})",
+            )
+        elif self.experts == "real":
+            more = [row for row in used.charged_as if row not in tool.charged_as]
+            tool.also_priced_as = [*tool.also_priced_as, *more]
 
     def is_simulated(self, tool: str) -> bool:
         """Whether a simulator answers for `tool`."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 
 from toolorchestra.pricing.cost import cost_usd
-from toolorchestra.tool.config import SIMULATED_KINDS, Odds, ToolConfig
+from toolorchestra.tool.config import CARRIED_OUT_BY, SIMULATED_KINDS, Odds, ToolConfig
 from toolorchestra.types import Json, OfferedTool, Price, Usage
 
 ARGUMENTS = {
@@ -51,7 +51,7 @@ def shown_as(name: str, tool: ToolConfig, *, is_simulated: bool) -> str:
     """The tool's name in every table, e.g. "sim/GPT-5 (code)" for a simulated code writer."""
     if not is_simulated:
         return name
-    role = "" if tool.role == "answer" else f" ({tool.role})"
+    role = f" ({tool.role})" if tool.role in CARRIED_OUT_BY else ""
     return f"sim/{tool.priced_as}{role}"
 
 
