@@ -141,7 +141,7 @@ async def test_a_provider_that_is_busy_for_ever_is_given_up_by_the_deadline(monk
         with pytest.raises(ProviderFault) as caught:
             await ask(client, deadline_s=0.5)
         assert time.monotonic() - start_s < 5
-    assert caught.value.kind == "rate_limit"
+    assert caught.value.kind in ("rate_limit", "timeout")  # the last attempt may be cut off
     assert caught.value.usage.num_requests == len(server.requests) > 1
 
 
