@@ -59,11 +59,13 @@ def run(arguments: argparse.Namespace) -> int:
     options = _compose(overrides)
     tally, audit = read_all(run_dirs, options.pricing)
     versions = {name: item.version for name, item in options.pricing.schedules.items()}
-    tables = [summary_table(tally, versions), split_table(tally, versions)]
+    tables = [split_table(tally, versions), summary_table(tally, versions)]
     out = make_run_dir(Path(options.out) if options.out else _common(run_dirs))
     replace_text(out / "reprice.csv", file_table(tally).to_csv())
     told = f"{audit.told()}.\n"
-    replace_text(out / "reprice.md", "\n".join([*(t.to_markdown() for t in tables), told]))
+    replace_text(
+        out / "reprice.md", "\n".join([*(t.to_markdown() for t in reversed(tables)), told])
+    )
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for table in tables:
         console.print(table.to_rich())

@@ -28,13 +28,15 @@ def summary_table(tally: Tally, versions: Mapping[str, str]) -> Table:
         versions: Of the schedules, by name.
     """
     bills = tally.bills()
+    places = _place_columns(bills)
     rows = []
     for place, bill in bills:
         sums = [bill.total(RUN_KINDS, column) for column in tally.columns]
-        rows.append((*_place(place), bill.num_tasks, *(_cell(s, bill.num_tasks) for s in sums)))
+        cells = (_cell(found, bill.num_tasks) for found in sums)
+        rows.append((*_place(place, places), bill.num_tasks, *cells))
     return Table(
         title="Cents a task, policy and tools",
-        columns=("run", "policy", "world", "steps", "tasks", *tally.columns),
+        columns=(*places, "tasks", *tally.columns),
         rows=tuple(rows),
         digits=dict.fromkeys(tally.columns, DIGITS),
         note=_note(tally, bills, versions),
@@ -44,14 +46,15 @@ def summary_table(tally: Tally, versions: Mapping[str, str]) -> Table:
 def split_table(tally: Tally, versions: Mapping[str, str]) -> Table:
     """The same by what was paid for: own tokens, each tool, and, beside them, judge and user."""
     bills = tally.bills()
+    places = _place_columns(bills)
     rows = [
-        (*_place(place), what, *(_cell(s, bill.num_tasks) for s in sums))
+        (*_place(place, places), what, *(_cell(s, bill.num_tasks) for s in sums))
         for place, bill in bills
         for what, sums in _lines(bill, tally.columns)
     ]
     return Table(
         title="Cents a task, by what was paid for",
-        columns=("run", "policy", "world", "steps", "for", *tally.columns),
+        columns=(*places, "for", *tally.columns),
         rows=tuple(rows),
         digits=dict.fromkeys(tally.columns, DIGITS),
         note=_note(tally, bills, versions),
@@ -72,12 +75,23 @@ def file_table(tally: Tally) -> Table:
                 is_whole = found.num_unknown == 0
                 lenders = " ".join(found.lenders)
                 cells += [known if is_whole else None, known, found.num_unknown, lenders]
-            rows.append((*_place(place), bill.num_tasks, what, *cells))
+            rows.append(
+                (
+                    *(place.run, place.policy, place.world, place.steps),
+                    *(bill.num_tasks, what, *cells),
+                )
+            )
     return Table(title="", columns=tuple(columns), rows=tuple(rows))
 
 
-def _place(place: Place) -> tuple[Cell, ...]:
-    return (place.run, place.policy, place.world, place.steps)
+def _place_columns(bills: list[tuple[Place, Bill]]) -> tuple[str, ...]:
+    """A run is named where there are several."""
+    is_one = len({place.run for place, _ in bills}) == 1
+    return ("policy", "world", "steps") if is_one else ("run", "policy", "world", "steps")
+
+
+def _place(place: Place, columns: Sequence[str]) -> tuple[Cell, ...]:
+    return tuple(getattr(place, name) for name in columns)
 
 
 def _lines(bill: Bill, columns: Sequence[str]) -> list[tuple[str, list[Sum]]]:
@@ -105,7 +119,7 @@ def _cell(found: Sum, num_tasks: int) -> Cell:
         return f"{cents:.{DIGITS}f}{mark}" if mark else cents
     if found.usd == 0:
         return f"unknown ({found.num_unknown})"
-    return f"> {cents:.{DIGITS}f}{mark} + unknown ({found.num_unknown})"
+    return f"{cents:.{DIGITS}f}{mark} + unknown ({found.num_unknown})"
 
 
 def _note(tally: Tally, bills: list[tuple[Place, Bill]], versions: Mapping[str, str]) -> str:
