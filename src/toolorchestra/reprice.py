@@ -18,7 +18,6 @@ from rich.console import Console
 
 from toolorchestra.config import RepriceConfig, register
 from toolorchestra.launch.plainly import FAULT
-from toolorchestra.launch.run_dir import make_run_dir
 from toolorchestra.launch.summary import WIDTH
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.pricing.schedule import build_price_book
@@ -60,12 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
     tally, audit = read_all(run_dirs, options.pricing)
     versions = {name: item.version for name, item in options.pricing.schedules.items()}
     tables = [split_table(tally, versions), summary_table(tally, versions)]
-    out = make_run_dir(Path(options.out) if options.out else _common(run_dirs))
-    replace_text(out / "reprice.csv", file_table(tally).to_csv())
-    told = f"{audit.told()}.\n"
-    replace_text(
-        out / "reprice.md", "\n".join([*(t.to_markdown() for t in reversed(tables)), told])
-    )
+    out = Path(options.out) if options.out else _common(run_dirs)
+    pages = [table.to_markdown() for table in reversed(tables)]
+    _write(out / "reprice.md", "\n".join([*pages, f"{audit.told()}.\n"]))
+    _write(out / "reprice.csv", file_table(tally).to_csv())
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for table in tables:
         console.print(table.to_rich())
@@ -93,6 +90,15 @@ def read_all(run_dirs: Sequence[Path], pricing: PricingConfig) -> tuple[Tally, A
             audit.check(logged)
             tally.take(name, logged)
     return tally, audit
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        replace_text(path, text)
+    except OSError as error:
+        raise ValueError(
+            f"out: cannot write {path} ({error.strerror}); use a folder of your own, out=FOLDER"
+        ) from error
 
 
 def _common(run_dirs: Sequence[Path]) -> Path:

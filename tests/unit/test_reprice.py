@@ -63,6 +63,7 @@ def test_a_ledger_that_does_not_add_up_ends_with_status_1(tmp_path, capsys):
     [
         (["pricing=alt"], "no run is given"),
         (["/no/such/run"], "/no/such/run holds neither trajectories.jsonl"),
+        (["RUN", "out=/dev/null/x"], "out: cannot write /dev/null/x/reprice.md (Not a directory)"),
         (["RUN", "pricing=nope"], "Could not find 'pricing/nope'"),
         (["RUN", "pricing.jitters=2"], "pricing.jitters"),
         (["RUN", "pricing.draw=[x]"], "pricing.draw: 'x' is not allowed; use official"),
