@@ -21,6 +21,7 @@ async def run(calls, tools, *, counts=None, timeout_s=60.0):
         tools={tool.name: tool for tool in tools},
         counts=Counter() if counts is None else counts,
         session="episode-0/0",
+        turns=(),
         timeout_s=timeout_s,
     )
 
