@@ -117,9 +117,19 @@ class ServeConfig:
             raise ValueError(f"action: {self.action!r} is not allowed; use start, status or stop")
 
 
+@dataclass(kw_only=True)
+class RepriceConfig:
+    """A pricing to recompute the costs of finished runs under."""
+
+    pricing: PricingConfig
+    out: str | None = None
+    """Where tables go; none: the run's folder, or the one that holds all runs."""
+
+
 def register() -> None:
     """Stores the schemas that the files of `conf/` build on which are named like a command."""
     store = ConfigStore.instance()
     store.store(name="schema", node=Config)
     store.store(name="evaluate_schema", node=EvaluateConfig)
     store.store(name="serve_schema", node=ServeConfig)
+    store.store(name="reprice_schema", node=RepriceConfig)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -13,10 +14,12 @@ from tests.integration.command import ROOT, Command, run_dirs
 from tests.unit.test_conf import HEAVY
 
 from toolorchestra.build import build_speaker
+from toolorchestra.codec import to_json
 from toolorchestra.evaluate import evaluate
 from toolorchestra.finish import keep_policy
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.model.policy import load_policy
+from toolorchestra.report.trajectories import EVALUATION_FILE, read_trials
 
 QUICK = ("num_threads=1", "benchmark.num_episodes=6")
 MODEL = ModelConfig(max_context=640, max_new_tokens=16, is_thinking=True)
@@ -60,8 +63,8 @@ def test_a_kept_policy_says_how_it_was_made_and_how_it_scored(kept):
 
 def test_an_evaluation_leaves_tables_pictures_and_a_summary(evaluation):
     assert {path.name for path in evaluation.iterdir()} == {
-        "accuracy_over_cost.png", "config.yaml", "results", "results.json", "results.jsonl",
-        "results.md", "run.json", "summary.json",
+        "accuracy_over_cost.png", "config.yaml", "evaluation_trajectories.jsonl", "results",
+        "results.json", "results.jsonl", "results.md", "run.json", "summary.json",
     }  # fmt: skip
     results = results_of(evaluation)
     assert {result["world"] for result in results} == {"local"}
@@ -76,6 +79,28 @@ def test_an_evaluation_leaves_tables_pictures_and_a_summary(evaluation):
     }  # fmt: skip
     assert summary["config"]["policy"].endswith("/model")
     assert "algorithm" not in summary["config"]
+
+
+def test_every_rollout_of_an_evaluation_can_be_read_and_repriced(evaluation, tmp_path):
+    trials = list(read_trials(evaluation / EVALUATION_FILE))
+    wanted = [line for line in results_of(evaluation) if line["policy"] != "oracle bound"]
+    assert [to_json(trial.result) for trial in trials] == wanted
+    words = ("reprice", str(evaluation), "pricing=alt", f"out={tmp_path}")
+    done = subprocess.run(
+        [sys.executable, "report.py", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "largest difference 0 USD" in done.stdout and "re-pricing" in done.stdout
+    with (tmp_path / "reprice.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["for"] == "all"]
+    for row in rows:
+        costs = [line["cost_usd"] for line in wanted if line["policy"] == row["policy"]]
+        assert float(row["billed_cents"]) == pytest.approx(100 * sum(costs) / 6)
+    assert len(rows) == 6
 
 
 def test_a_policy_scores_as_in_the_evaluation_that_ends_training(evaluation, tmp_path):

@@ -83,7 +83,7 @@ def combine(toolset: str, pricing: str) -> Root:
 
 
 def models(root: Root) -> dict[str, str]:
-    return {name: tool.priced_as for name, tool in root.toolset.tools.items()}
+    return {name: tool.charged_as for name, tool in root.toolset.tools.items()}
 
 
 def masked(root: Root) -> set[str]:
@@ -367,3 +367,10 @@ def test_a_misspelt_model_is_refused_when_the_config_is_built() -> None:
     root = replace(combine("local", "official"), toolset=toolset)
     with pytest.raises(ValueError, match=r"'GPT5' is in none of .*near it: 'GPT-5'"):
         check_pricing(root.pricing, models=models(root), policy="tiny-policy")
+
+
+@pytest.mark.parametrize("path", sorted((CONF / "pricing/schedule").glob("*.yaml")))
+def test_every_schedule_has_a_version_no_older_than_its_figures(path: Path) -> None:
+    (schedule,) = yaml.safe_load(path.read_text()).values()
+    days = [price["date"][:10] for price in schedule["prices"].values()]
+    assert all(day <= schedule["version"] for day in days if day[:2] == "20")

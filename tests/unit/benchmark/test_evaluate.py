@@ -109,3 +109,23 @@ def test_the_bound_is_the_oracles_expectation():
     assert (found.cost_usd, found.latency_s) == (plan.cost_usd, plan.latency_s)
     assert 0 < found.is_solved <= 1
     assert found.tool_counts == {}
+
+
+def test_judge_and_user_are_paid_apart_from_the_policy_scored_or_not():
+    ledger = (bill("policy", 0.01), bill("judge", 0.2), bill("user", 0.3), bill("judge", 0.05))
+    fine, void = evaluate(
+        played(make_episode(), turn(), ledger=ledger),
+        played(make_episode(), turn(), ledger=ledger, status="void"),
+    )
+    assert (fine.cost_usd, fine.judge_usd, fine.user_usd) == (0.01, pytest.approx(0.25), 0.3)
+    assert (void.cost_usd, void.judge_usd, void.user_usd) == (None, pytest.approx(0.25), 0.3)
+
+
+def test_whoever_keeps_trials_gets_every_rollout_with_its_result():
+    kept = []
+    items = [played(make_episode(), turn()), played(make_episode(), turn(), status="void")]
+    episodes = [item.episode for item in items]
+    results = evaluate_policy("p", "seen", episodes, lambda given: items, keep=kept.extend)
+    assert [trial.result for trial in kept] == results
+    assert [trial.rollout for trial in kept] == [item.rollouts[0] for item in items]
+    assert [trial.episode for trial in kept] == episodes

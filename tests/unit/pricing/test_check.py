@@ -75,3 +75,11 @@ def test_a_misspelt_model_is_refused_at_start() -> None:
 def test_a_policy_without_a_price_is_refused_at_start() -> None:
     with pytest.raises(ValueError, match="model.priced_as: 'lent' has no price"):
         check_pricing(pricing(missing="mask"), models={"a": ("own",)}, policy="lent")
+
+
+def test_a_tool_of_several_rows_is_masked_by_each_that_has_no_price() -> None:
+    models = {"a": ("own",), "b": ("own", "nobody-sells"), "c": ("lent", "own")}
+    assert check_pricing(pricing(), models=models, policy="own") == [
+        "b is masked: nobody-sells has no price under first",
+        "c pays a price borrowed from second (first)",
+    ]

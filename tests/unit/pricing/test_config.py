@@ -78,3 +78,10 @@ def test_a_price_of_zero_must_be_meant() -> None:
 def test_a_rule_that_cannot_be_meant_is_refused(key: str, value: object) -> None:
     with pytest.raises(ValueError, match=rf"^pricing\.{key}: .* is not allowed; use "):
         pricing(**{key: value})
+
+
+@pytest.mark.parametrize("version", ["2026", "29.11.2026", "v2", "2026-11-29 "])
+def test_a_version_is_a_day(version: str) -> None:
+    assert pricing(schedules={"vendor": ScheduleConfig(version="2026-11-29")})
+    with pytest.raises(ValueError, match="pricing.schedules.vendor.version: .* is not allowed"):
+        pricing(schedules={"vendor": ScheduleConfig(version=version)})

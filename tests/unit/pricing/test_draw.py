@@ -26,7 +26,13 @@ def tokens(rate: float) -> PriceConfig:
     return PriceConfig(unit="mtok", input=rate, output=8 * rate, source="a page", date="2025")
 
 
-def draw(seed: int, *, jitter: float = 2.0, policy: str = "Qwen3-8B") -> DrawnPrices:
+def draw(
+    seed: int,
+    *,
+    jitter: float = 2.0,
+    policy: str = "Qwen3-8B",
+    tools: dict[str, tuple[str, ...]] = MODELS,
+) -> DrawnPrices:
     models = ("GPT-5", "GPT-5-mini", "Qwen3-8B")
     config = PricingConfig(
         name="test",
@@ -42,7 +48,7 @@ def draw(seed: int, *, jitter: float = 2.0, policy: str = "Qwen3-8B") -> DrawnPr
         build_price_book(config),
         schedules=config.draw,
         jitter=jitter,
-        models=MODELS,
+        models=tools,
         policy=policy,
         rng=Random(seed),
     )
@@ -125,3 +131,22 @@ def test_scaling_touches_every_rate_and_nothing_else() -> None:
     assert scale_price(replace(price, usd_per_cached_input_mtok=None), 2.0) == replace(
         scaled, usd_per_cached_input_mtok=None
     )
+
+
+def test_a_tool_of_several_rows_pays_their_sum() -> None:
+    both = {"both": ("GPT-5", "GPT-5-mini"), "one": ("GPT-5",)}
+    listed = {"first": 1 + 2, "second": 10 + 20}
+    drawn = draw(0, jitter=1.0, tools=both)
+    assert drawn.tools["both"].usd_per_input_mtok == listed[drawn.schedule]
+
+
+def test_each_row_is_varied_by_its_models_own_factor() -> None:
+    tools = {"both": ("GPT-5", "GPT-5-mini"), "big": ("GPT-5",), "small": ("GPT-5-mini",)}
+    drawn = draw(3, tools=tools)
+    rates = {name: price.usd_per_input_mtok for name, price in drawn.tools.items()}
+    assert rates["both"] == pytest.approx(rates["big"] + rates["small"])
+
+
+def test_a_tool_is_masked_where_any_of_its_rows_has_no_price() -> None:
+    drawn = draw(0, tools={"whole": ("GPT-5",), "part": ("GPT-5", "nobody-sells")})
+    assert drawn.tools.keys() == {"whole"}

@@ -103,3 +103,10 @@ def test_a_misspelt_model_is_refused_with_what_is_near(missing: str, model: str)
 def test_the_near_match_is_named() -> None:
     with pytest.raises(ValueError, match=r"near it: 'big-4-1'"):
         book().find("big-4.1", schedule="first")
+
+
+def test_looking_up_takes_any_name_and_borrows_as_finding_does() -> None:
+    assert book().look_up("small", schedule="first") == book().find("small", schedule="first")
+    assert book().look_up("search", schedule="first") == book().find("search", schedule="first")
+    assert book().look_up("big-4.1", schedule="first") is None
+    assert book(missing="refuse").look_up("small", schedule="first") is None

@@ -112,3 +112,12 @@ def test_pictures_are_drawn_of_what_there_is(tmp_path, evaluation):
         "accuracy_over_cost.png",
         "reward_curve.png",
     }
+
+
+def test_a_summary_tells_of_judges_and_users_where_they_were_paid_for(tmp_path, evaluation):
+    judged = tuple(replace(one, judge_usd=0.01) for one in evaluation.results)
+    write_summary(tmp_path, {}, replace(evaluation, results=judged), seconds=1.0)
+    figures = json.loads((tmp_path / "summary.json").read_text())["metrics"]
+    assert figures["seen judge cents"]["value"] == pytest.approx(1.0)
+    assert "seen user cents" not in figures
+    assert figures["seen cents"]["value"] == pytest.approx(2.0)

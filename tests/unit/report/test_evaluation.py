@@ -197,3 +197,26 @@ def test_a_policy_of_unknown_origin_is_compared_with_all_others_and_has_closed_n
         f"utility: policy - {ORACLE_BOUND}": pytest.approx(-0.75),
     }
     assert closed(alone, "seen") is None
+
+
+def test_what_judges_and_users_cost_has_a_column_only_where_it_was_paid_for():
+    assert not {"judge cents", "user cents"} & set(main_table(SOME, "seen").columns)
+    judged = evaluation(
+        result(START, "e0", 1.0, judge_usd=0.02),
+        result(START, "e1", None, judge_usd=0.04),
+        bound("e0", 1.0),
+    )
+    table = main_table(judged, "seen")
+    assert table.columns[-1] == "judge cents"
+    rows = rows_of(table)
+    # (2 + 4) / 2: the judge of what could not be scored is paid too; the policy's own stay 2 cents
+    assert rows[START]["judge cents"].value == pytest.approx(3.0)
+    assert rows[START]["cents"].value == pytest.approx(2.0)
+    assert rows[ORACLE_BOUND]["judge cents"] is None
+
+
+def test_a_column_that_one_world_pays_for_is_in_all_worlds_tables():
+    both = evaluation(
+        result(START, "e0", 1.0, world="transfer", user_usd=0.01), result(START, "e0", 1.0)
+    )
+    assert rows_of(main_table(both, "seen"))[START]["user cents"].value == 0.0

@@ -21,6 +21,7 @@ async def run(calls, tools, *, counts=None, timeout_s=60.0):
         tools={tool.name: tool for tool in tools},
         counts=Counter() if counts is None else counts,
         session="episode-0/0",
+        turns=(),
         timeout_s=timeout_s,
     )
 
@@ -89,6 +90,7 @@ async def test_a_hanging_tool_meets_its_deadline_and_others_of_the_turn_do_not()
     late, fine = await run([("hangs", {}), ("works", {})], tools, timeout_s=0.3)
     assert (late.status, late.latency_s) == ("provider_error", 0.3)
     assert "no answer within 0.3 s" in late.content
+    assert late.cost_usd == 0.01  # the call was made, and is paid for by the call
     assert fine.status == "ok"
     assert tools[0].num_cancelled == 1
 

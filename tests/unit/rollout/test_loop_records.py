@@ -50,6 +50,15 @@ async def test_the_last_turn_and_its_calls_are_billed():
     ]
 
 
+async def test_every_entry_names_what_is_charged():
+    rollout = await play(CALL, ANSWER)
+    assert [(entry.name, entry.priced_as) for entry in rollout.ledger] == [
+        ("policy", ("policy",)),
+        ("ask", ("model of ask",)),
+        ("policy", ("policy",)),
+    ]
+
+
 @pytest.mark.parametrize(
     "texts, limits",
     [

@@ -85,3 +85,9 @@ def test_every_kind_takes_one_optional_text_and_nothing_else(kind: str) -> None:
 def test_schemas_are_not_shared_between_offers() -> None:
     parameters("llm")["properties"]["question"]["type"] = "number"
     assert parameters("llm")["properties"]["question"]["type"] == "string"
+
+
+def test_an_offer_names_every_row_that_a_call_is_charged_by() -> None:
+    searcher = tool(role="query", also_priced_as=["search"])
+    offered = offer("gpt_5_query", searcher, question="?", price=PRICE, is_simulated=True)
+    assert offered.priced_as == ("GPT-5", "search")

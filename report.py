@@ -1,0 +1,25 @@
+"""Report on finished runs: python report.py reprice RUN_DIR... [pricing=alt] [out=FOLDER]."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from toolorchestra.launch.plainly import plainly
+
+
+def main() -> int:
+    """Runs the command that the first word names; returns the exit status."""
+    from toolorchestra import reprice
+
+    parser = argparse.ArgumentParser(description="Reports on finished runs.")
+    commands = parser.add_subparsers(title="commands", required=True)
+    told = "what their rollouts cost, recomputed from the log under any pricing"
+    reprice.add_arguments(commands.add_parser("reprice", help=told, description=told))
+    arguments = parser.parse_args()
+    return int(arguments.run(arguments))
+
+
+if __name__ == "__main__":
+    with plainly("no run was changed; the same command starts anew"):
+        sys.exit(main())

@@ -1,0 +1,117 @@
+"""Recomputes the costs of finished runs from their logs, under any pricing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from rich.console import Console
+
+from toolorchestra.config import RepriceConfig, register
+from toolorchestra.launch.plainly import FAULT
+from toolorchestra.launch.summary import WIDTH
+from toolorchestra.pricing.config import PricingConfig
+from toolorchestra.pricing.schedule import build_price_book
+from toolorchestra.report.audit import MAX_DIFFERENCE_USD, Audit
+from toolorchestra.report.files import replace_text
+from toolorchestra.report.logged import read_run
+from toolorchestra.report.reprice import file_table, split_table, summary_table
+from toolorchestra.report.tally import Tally
+
+CONF = Path(__file__).parents[2] / "conf"
+"""The options of the project, as it is checked out."""
+_OVERRIDE = re.compile(r"[+~]*[\w./@]+=")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Says what `report.py reprice` takes, and that `run` does it."""
+    parser.add_argument(
+        "words",
+        nargs="+",
+        metavar="RUN_DIR | KEY=VALUE",
+        help="folders of runs; pricing=alt, or any other option of conf/pricing; out=FOLDER, where "
+        "reprice.csv and reprice.md go: by default the folder of the run, or of all runs",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reprices, prints and writes what came of it; returns the exit status.
+
+    Raises:
+        ValueError: No runs, a pricing that is not allowed, or a log that cannot be read.
+    """
+    words = list(arguments.words)
+    overrides = [word for word in words if _OVERRIDE.match(word) and not Path(word).is_dir()]
+    run_dirs = [Path(word) for word in words if word not in overrides]
+    if not run_dirs:
+        raise ValueError("report.py reprice: no run is given; name the folder of at least one")
+    options = _compose(overrides)
+    tally, audit = read_all(run_dirs, options.pricing)
+    versions = {name: item.version for name, item in options.pricing.schedules.items()}
+    tables = [split_table(tally, versions), summary_table(tally, versions)]
+    out = Path(options.out) if options.out else _common(run_dirs)
+    pages = [table.to_markdown() for table in reversed(tables)]
+    _write(out / "reprice.md", "\n".join([*pages, f"{audit.told()}.\n"]))
+    _write(out / "reprice.csv", file_table(tally).to_csv())
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    for table in tables:
+        console.print(table.to_rich())
+    print(f"{audit.told()}\nkept in {out / 'reprice.md'} and reprice.csv", flush=True)
+    if audit.is_right:
+        return 0
+    print(
+        f"error: the ledger does not add up: costs differ by up to {audit.largest_usd:.3g} USD, "
+        f"more than {MAX_DIFFERENCE_USD:g}, at {audit.where}",
+        file=sys.stderr,
+    )
+    return FAULT
+
+
+def read_all(run_dirs: Sequence[Path], pricing: PricingConfig) -> tuple[Tally, Audit]:
+    """Reprices and checks all rollouts of the runs.
+
+    Raises:
+        ValueError: A folder holds no run, or a log is corrupt.
+    """
+    tally, audit = Tally(build_price_book(pricing), pricing.draw), Audit()
+    for run_dir in run_dirs:
+        name = os.path.relpath(run_dir, _common(run_dirs)) if len(run_dirs) > 1 else run_dir.name
+        for logged in read_run(run_dir):
+            audit.check(logged)
+            tally.take(name, logged)
+    return tally, audit
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        replace_text(path, text)
+    except OSError as error:
+        raise ValueError(
+            f"out: cannot write {path} ({error.strerror}); use a folder of your own, out=FOLDER"
+        ) from error
+
+
+def _common(run_dirs: Sequence[Path]) -> Path:
+    """The run's folder, or the one that holds them all."""
+    return Path(os.path.commonpath([path.resolve() for path in run_dirs]))
+
+
+def _compose(overrides: list[str]) -> RepriceConfig:
+    register()
+    try:
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            return cast(RepriceConfig, OmegaConf.to_object(compose("reprice", overrides)))
+    except (HydraException, OmegaConfBaseException) as error:
+        reasons = [str(error).partition("Config search path")[0], str(error.__cause__ or "")]
+        told = " ".join(" ".join(reasons).split())
+        raise ValueError(f"{told}; use pricing=NAME, pricing.KEY=VALUE or out=FOLDER") from error
