@@ -45,18 +45,24 @@ PROBE = "Which tool is worth its price? Call it, read what it says, and answer t
 """Text whose log-probabilities tell whether a worker has the trainer's weights."""
 
 
-def build_tools(config: PlayConfig, providers: Providers) -> dict[str, Tool]:
-    """Every tool of every world, by name; a tool of two worlds is built once."""
+def build_tools(config: PlayConfig, providers: Providers | None = None) -> dict[str, Tool]:
+    """Every tool of every world, by name; a tool of two worlds is built once.
+
+    Args:
+        config: Names the worlds.
+        providers: Who answers for real models and searches; None: all are simulated.
+    """
     tools: dict[str, Tool] = {}
     for _, toolset, _, _ in worlds_of(config):
-        services = Services(
-            providers=providers, prompts=config.expert, context=toolset.context, tools=tools
-        )
+        services = None
+        if providers is not None and toolset.experts == "real":
+            services = Services(
+                providers=providers, prompts=config.expert, context=toolset.context, tools=tools
+            )
         # those that use another come after it
         for name, options in sorted(toolset.tools.items(), key=lambda item: bool(item[1].uses)):
             if name not in tools:
-                is_simulated = toolset.is_simulated(name)
-                tools[name] = build_tool(name, options, services=None if is_simulated else services)
+                tools[name] = build_tool(name, options, services=services)
     return tools
 
 
@@ -86,7 +92,8 @@ def build_speaker(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Sp
 
 def build_stage(config: PlayConfig, speaker: Speaker) -> Stage:
     """What plays episodes, whoever samples the messages."""
-    providers = Providers(config.provider)
+    is_real = any(toolset.experts == "real" for _, toolset, _, _ in worlds_of(config))
+    providers = Providers(config.provider) if is_real else None
     return Stage(
         tools=build_tools(config, providers),
         providers=providers,

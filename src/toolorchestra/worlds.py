@@ -40,6 +40,7 @@ def check_worlds(config: PlayConfig) -> list[str]:
         )
         notes += [f"{name} world: {note}" for note in found]
         check_outside(config, toolset)
+    check_same_experts(config)
     check_preference(config.preference, config.toolset.tools)
     return notes
 
@@ -50,7 +51,8 @@ def check_outside(config: PlayConfig, toolset: ToolsetConfig) -> None:
     Raises:
         ValueError: Nobody serves one, its key is missing, or its calls would be cut off.
     """
-    provider, limit_s = config.provider, config.rollout.tool_timeout_s
+    provider = config.provider
+    limit_s, _ = config.rollout.timeouts_s(deadline_s=provider.deadline_s)
     outside = [
         name
         for name, tool in toolset.tools.items()
@@ -75,3 +77,20 @@ def check_outside(config: PlayConfig, toolset: ToolsetConfig) -> None:
             f"rollout.tool_timeout_s: {limit_s:g} is not allowed with provider.deadline_s="
             f"{provider.deadline_s:g}; use more, or a shorter deadline: a call is to end by itself"
         )
+
+
+def check_same_experts(config: PlayConfig) -> None:
+    """Checks that no tool of two worlds is real in one and simulated in the other.
+
+    Raises:
+        ValueError: One is: tools are shared by name.
+    """
+    (_, first, _, _), *others = worlds_of(config)
+    for name, other, _, _ in others:
+        for tool in first.tools.keys() & other.tools.keys():
+            if first.is_simulated(tool) != other.is_simulated(tool):
+                raise ValueError(
+                    f"toolset.experts: {first.experts} is not allowed with {other.experts} in the "
+                    f"{name} world, as both have {tool}; use benchmark.{name}.toolset.experts="
+                    f"{first.experts}, or benchmark.{name}=null"
+                )

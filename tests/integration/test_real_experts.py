@@ -21,7 +21,6 @@ QUICK = (
     "benchmark.num_episodes=6",
     "toolset.experts=real",
     "provider.deadline_s=20",
-    "rollout.tool_timeout_s=40",
 )
 
 

@@ -18,6 +18,8 @@ from toolorchestra.worlds import check_worlds
 
 GRID = ("toolset", "pricing", "preference", "reward", "benchmark")
 OTHERS = (
+    "provider",
+    "expert",
     "dataset",
     "model",
     "rollout",

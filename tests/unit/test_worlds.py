@@ -10,7 +10,8 @@ from tests.composed import options_of
 
 from toolorchestra.config import Config
 from toolorchestra.preference.config import PairConfig, PreferenceConfig
-from toolorchestra.worlds import check_worlds, worlds_of
+from toolorchestra.provider.config import CassetteConfig, ProviderConfig, ProvidersConfig
+from toolorchestra.worlds import check_outside, check_same_experts, check_worlds, worlds_of
 
 
 @cache
@@ -58,3 +59,51 @@ def test_a_price_that_is_missing_stops_a_run_that_asked_for_it() -> None:
     config = dataclasses.replace(defaults(), pricing=pricing, toolset=toolset)
     with pytest.raises(ValueError, match="openmath-llama-2-70b"):
         check_worlds(config)
+
+
+def real(**provider) -> Config:
+    tools = {"gpt_5": defaults().toolset.tools["gpt_5"]}
+    toolset = dataclasses.replace(
+        defaults().toolset, experts="real", tools=tools, min_tools=1, max_tools=1
+    )
+    acme = ProviderConfig(
+        base_url="http://localhost:9/v1", **{"models": {"GPT-5": "g"}, **provider}
+    )
+    group = ProvidersConfig(name="t", providers={"acme": acme})
+    return dataclasses.replace(defaults(), toolset=toolset, provider=group)
+
+
+def test_a_real_model_needs_somebody_who_serves_it() -> None:
+    check_outside(real(), real().toolset)
+    with pytest.raises(ValueError, match=r"none serves 'GPT-5', which tool\.gpt_5 needs"):
+        check_outside(real(models={}), real().toolset)
+
+
+def test_a_real_model_needs_its_key_before_anything_starts_but_a_replay_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    config = real(key_env="NO_SUCH_KEY")
+    with pytest.raises(ValueError, match="environment variable NO_SUCH_KEY is not set"):
+        check_outside(config, config.toolset)
+    config.provider.cassette = CassetteConfig(mode="replay", path="x.jsonl")
+    check_outside(config, config.toolset)
+
+
+def test_a_call_is_to_end_by_itself_before_the_rollout_cuts_it_off() -> None:
+    rollout = dataclasses.replace(defaults().rollout, tool_timeout_s=60.0)
+    config = dataclasses.replace(real(), rollout=rollout)
+    with pytest.raises(ValueError, match=r"rollout\.tool_timeout_s: 60 is not allowed"):
+        check_outside(config, config.toolset)
+
+
+def test_no_tool_is_real_in_one_world_and_simulated_in_another() -> None:
+    transfer = defaults().benchmark.transfer
+    assert transfer is not None
+    toolset = dataclasses.replace(transfer.toolset, experts="real")
+    config = dataclasses.replace(defaults(), toolset=toolset)
+    with pytest.raises(
+        ValueError, match="real is not allowed with simulated in the transfer world"
+    ):
+        check_same_experts(config)
+    check_same_experts(defaults())

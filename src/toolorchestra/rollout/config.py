@@ -9,6 +9,12 @@ from toolorchestra.engine.vllm.config import VllmConfig
 ENGINES = ("transformers", "vllm")
 
 
+TOOL_TIMEOUT_S = 60.0
+GRACE_S = 30.0
+"""What a call that has a deadline of its own is given beyond it."""
+CALLS_PER_ROLLOUT = 10
+
+
 def _require(condition: bool, key: str, value: object, allowed: str) -> None:
     if not condition:
         raise ValueError(f"rollout.{key}: {value!r} is not allowed; use {allowed}")
@@ -43,10 +49,11 @@ class RolloutConfig:
     """Longest that waiting rollouts are held for others that are in a tool."""
     prefill_tokens: int = 16384
     """Tokens computed in one forward pass, padding included."""
-    tool_timeout_s: float = 60.0
-    """Deadline of one tool call; beyond it the tool is at fault."""
-    rollout_timeout_s: float = 600.0
-    """Deadline of one rollout; beyond it the rollout is void."""
+    tool_timeout_s: float | None = None
+    """Deadline of one tool call; beyond it the tool is at fault. None: 60 s, and with real experts
+    a little more than the provider.deadline_s at which their calls end by themselves."""
+    rollout_timeout_s: float | None = None
+    """Deadline of one rollout; beyond it the rollout is void. None: that of ten tool calls."""
     max_redispatch: int = 2
     """Times that a void rollout is tried anew."""
 
@@ -55,7 +62,8 @@ class RolloutConfig:
         for key in ("max_turns", "max_concurrent", "prefill_tokens"):
             _require(getattr(self, key) >= 1, key, getattr(self, key), "a whole number from 1")
         for key in ("batch_wait_s", "tool_timeout_s", "rollout_timeout_s"):
-            _require(getattr(self, key) > 0, key, getattr(self, key), "seconds above 0")
+            value = getattr(self, key)
+            _require(value is None or value > 0, key, value, "seconds above 0")
         for key in ("max_redispatch", "max_staleness", "max_replacements"):
             _require(getattr(self, key) >= 0, key, getattr(self, key), "a whole number from 0")
         if self.engine == "transformers":
@@ -73,3 +81,13 @@ class RolloutConfig:
             self.temperature,
             "1: the update scores tokens at temperature 1",
         )
+
+    def timeouts_s(self, *, deadline_s: float | None) -> tuple[float, float]:
+        """Deadlines of a tool call and of a rollout, in seconds.
+
+        Args:
+            deadline_s: When calls of real experts end by themselves; None: there are none.
+        """
+        by_itself = TOOL_TIMEOUT_S if deadline_s is None else deadline_s + GRACE_S
+        tool_s = self.tool_timeout_s or by_itself
+        return tool_s, self.rollout_timeout_s or CALLS_PER_ROLLOUT * tool_s

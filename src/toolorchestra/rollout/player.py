@@ -39,13 +39,15 @@ class Stage:
         self._gate = asyncio.Semaphore(config.max_concurrent)
         self._tools, self._speaker, self._config = tools, speaker, config
         self._providers = providers
+        deadline_s = None if providers is None else providers.config.deadline_s
+        tool_s, rollout_s = config.timeouts_s(deadline_s=deadline_s)
         self._limits = Limits(
             max_turns=config.max_turns,
             max_new_tokens=max_new_tokens,
             max_context=max_context,
             temperature=config.temperature,
-            tool_timeout_s=config.tool_timeout_s,
-            rollout_timeout_s=config.rollout_timeout_s,
+            tool_timeout_s=tool_s,
+            rollout_timeout_s=rollout_s,
         )
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
