@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from toolorchestra.tool.sandbox import find_sandbox
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_result import SandboxResult
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.find import find_sandbox
+from toolorchestra.sandbox.result import SandboxResult
 
 
 async def run(code: str, **options: Any) -> SandboxResult:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 
+from toolorchestra.sandbox.cache import SandboxCache
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.find import find_sandbox
+from toolorchestra.sandbox.result import SandboxError, SandboxResult
+from toolorchestra.sandbox.session import SessionPool
 from toolorchestra.tool.base import CallContext
-from toolorchestra.tool.sandbox import find_sandbox
-from toolorchestra.tool.sandbox_cache import SandboxCache
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_result import SandboxError, SandboxResult
-from toolorchestra.tool.sandbox_session import SessionPool
 from toolorchestra.types import Json, ResultStatus, ToolResult, Usage
 
 PARAMETERS: Json = {

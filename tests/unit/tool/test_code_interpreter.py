@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from toolorchestra.sandbox.cache import SandboxCache
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.result import SandboxError, SandboxResult
 from toolorchestra.tool.base import CallContext, Tool
 from toolorchestra.tool.code_interpreter import PARAMETERS, CodeInterpreter
-from toolorchestra.tool.sandbox_cache import SandboxCache
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_result import SandboxError, SandboxResult
 from toolorchestra.types import Episode, Task, ToolResult, Usage
 
 pytestmark = pytest.mark.sandbox

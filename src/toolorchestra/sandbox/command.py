@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_python import Python
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.python import Python
 
 Isolation = Literal["root", "user", "none"]
 """root: bubblewrap as root, then a fresh unprivileged user id; user: bubblewrap with a user
@@ -31,7 +31,7 @@ _FREE_UIDS = range(0x7000_0000, 0x7FFF_0000)
 """User ids that no distribution and no container runtime hands out."""
 _NUM_DRAWN = itertools.count(random.randrange(1 << 20))
 """Starts anywhere, so that two trainings on one machine hardly ever meet."""
-_RUNNER = Path(__file__).with_name("sandbox_runner.py").read_text(encoding="utf-8")
+_RUNNER = Path(__file__).with_name("runner.py").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ def run_command(
     Args:
         launch: How programs are started here.
         config: The limits.
-        status_fd: Inherited descriptor of the status channel, see `sandbox_runner`.
+        status_fd: Inherited descriptor of the status channel, see `runner`.
         info_fd: Inherited descriptor to which bubblewrap writes the process id of the sandbox.
         seccomp_fd: Inherited descriptor from which bubblewrap reads the filter.
     """

@@ -1,11 +1,4 @@
-"""Runs untrusted Python in a bubblewrap sandbox: the entry point of the sandbox files.
-
-A small model writes these programs and is rewarded for results, so whatever is reachable will be
-reached: programs see no file of the user's, no network, no other process and no variable of the
-environment, and every resource they can use up has a limit.
-"""
-
-from __future__ import annotations
+"""Finds out how programs can be confined on this machine, by trying it."""
 
 import logging
 import os
@@ -15,12 +8,11 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from toolorchestra.tool.sandbox_command import Launch, free_uids, run_command
-from toolorchestra.tool.sandbox_config import RUN_WITHOUT_SANDBOX, SandboxConfig
-from toolorchestra.tool.sandbox_process import SandboxProcess
-from toolorchestra.tool.sandbox_python import Python, find_python
-from toolorchestra.tool.sandbox_result import SandboxResult
-from toolorchestra.tool.sandbox_seccomp import filter_file
+from toolorchestra.sandbox.command import Launch, free_uids, run_command
+from toolorchestra.sandbox.config import RUN_WITHOUT_SANDBOX, SandboxConfig
+from toolorchestra.sandbox.python import Python, find_python
+from toolorchestra.sandbox.sandbox import Sandbox
+from toolorchestra.sandbox.seccomp import filter_file
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,32 +37,6 @@ _SYSCTLS = (  # file under /proc/sys, value that forbids user namespaces, comman
         "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
     ),
 )
-
-
-class Sandbox:
-    """Runs programs, each in a process and namespaces of its own."""
-
-    def __init__(self, launch: Launch, config: SandboxConfig) -> None:
-        """Take what `find_sandbox` found."""
-        self._launch = launch
-        self._config = config
-
-    async def run(self, code: str) -> SandboxResult:
-        """Run a program from an empty state; all its processes have ended on return.
-
-        Raises:
-            SandboxError: If the sandbox itself fails.
-        """
-        process = self.process()
-        try:
-            await process.start()
-            return await process.run(code, is_last=True)
-        finally:
-            await process.close()
-
-    def process(self) -> SandboxProcess:
-        """An interpreter that is not started yet, to be closed by the caller."""
-        return SandboxProcess(self._launch, self._config)
 
 
 def find_sandbox(config: SandboxConfig) -> Sandbox:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from toolorchestra.tool.sandbox_config import SandboxConfig
+from toolorchestra.sandbox.config import SandboxConfig
 
 
 @pytest.mark.parametrize(

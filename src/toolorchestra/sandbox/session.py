@@ -6,9 +6,9 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import replace
 
-from toolorchestra.tool.sandbox import Sandbox
-from toolorchestra.tool.sandbox_process import SandboxProcess
-from toolorchestra.tool.sandbox_result import SandboxResult
+from toolorchestra.sandbox.process import SandboxProcess
+from toolorchestra.sandbox.result import SandboxResult
+from toolorchestra.sandbox.sandbox import Sandbox
 
 RESTARTED = "the interpreter was restarted: earlier variables are gone"
 

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from toolorchestra.tool.sandbox_result import SandboxResult
+from toolorchestra.sandbox.result import SandboxResult
 
 
 class SandboxCache:

@@ -11,11 +11,11 @@ from asyncio.subprocess import Process
 from collections.abc import Coroutine
 from contextlib import suppress
 
-from toolorchestra.tool.sandbox_command import Launch, run_command
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_pipe import CappedPipe, LinePipe, RequestPipe
-from toolorchestra.tool.sandbox_result import SandboxError, SandboxResult, judge
-from toolorchestra.tool.sandbox_seccomp import filter_file
+from toolorchestra.sandbox.command import Launch, run_command
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.pipe import CappedPipe, LinePipe, RequestPipe
+from toolorchestra.sandbox.result import SandboxError, SandboxResult, judge
+from toolorchestra.sandbox.seccomp import filter_file
 
 _START_LIMIT_S = 60.0
 _END_LIMIT_S = 10.0

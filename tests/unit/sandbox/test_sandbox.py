@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from toolorchestra.tool.sandbox import Sandbox, find_sandbox
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_result import SandboxError, SandboxResult
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.find import find_sandbox
+from toolorchestra.sandbox.result import SandboxError, SandboxResult
+from toolorchestra.sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.sandbox
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 
-from toolorchestra.tool.sandbox_pipe import CappedPipe, LinePipe
+from toolorchestra.sandbox.pipe import CappedPipe, LinePipe
 
 
 async def test_bytes_beyond_the_bound_are_counted_and_dropped() -> None:

@@ -6,7 +6,7 @@ import signal
 from dataclasses import dataclass
 from typing import Literal
 
-from toolorchestra.tool.sandbox_config import SandboxConfig
+from toolorchestra.sandbox.config import SandboxConfig
 
 SandboxStatus = Literal["ok", "error", "timeout", "memory", "output_limit"]
 
