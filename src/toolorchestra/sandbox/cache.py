@@ -1,4 +1,7 @@
-"""Runs each program once: later callers get the result, concurrent ones share the run."""
+"""Runs each program once on the same files: later callers get the result of the first.
+
+Concurrent ones share its run.
+"""
 
 from __future__ import annotations
 
@@ -7,51 +10,54 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from toolorchestra.sandbox.input_files import InputFile
 from toolorchestra.sandbox.result import SandboxResult
+
+_Key = tuple[str, tuple[tuple[str, str], ...]]
+_Run = Callable[[str, tuple[InputFile, ...]], Coroutine[Any, Any, SandboxResult]]
 
 
 class SandboxCache:
-    """The latest results by code string, and the runs under way."""
+    """The latest results by code and digests of files, and the runs under way."""
 
-    def __init__(
-        self, run: Callable[[str], Coroutine[Any, Any, SandboxResult]], *, max_entries: int
-    ) -> None:
+    def __init__(self, run: _Run, *, max_entries: int) -> None:
         """Wrap a function that runs a program."""
         self._run = run
         self._max_entries = max_entries
-        self._results: OrderedDict[str, SandboxResult] = OrderedDict()
-        self._tasks: dict[str, asyncio.Task[SandboxResult]] = {}
-        self._num_waiting: dict[str, int] = {}
+        self._results: OrderedDict[_Key, SandboxResult] = OrderedDict()
+        self._tasks: dict[_Key, asyncio.Task[SandboxResult]] = {}
+        self._num_waiting: dict[_Key, int] = {}
 
-    async def run(self, code: str) -> SandboxResult:
+    async def run(self, code: str, files: tuple[InputFile, ...] = ()) -> SandboxResult:
         """The result of the program. A run goes on until its last caller has given up.
 
         Raises:
             SandboxError: If the sandbox itself fails; that is not remembered.
         """
-        if code in self._results:
-            self._results.move_to_end(code)
-            return self._results[code]
-        if code not in self._tasks:
-            self._tasks[code] = asyncio.create_task(self._run(code))
-            self._num_waiting[code] = 0
-        task = self._tasks[code]
-        self._num_waiting[code] += 1
+        key = (code, tuple((file.name, file.sha256) for file in files))
+        if key in self._results:
+            self._results.move_to_end(key)
+            return self._results[key]
+        if key not in self._tasks:
+            self._tasks[key] = asyncio.create_task(self._run(code, files))
+            self._num_waiting[key] = 0
+        task = self._tasks[key]
+        self._num_waiting[key] += 1
         try:
             result = await asyncio.shield(task)
         finally:
-            self._leave(code, task)
-        self._remember(code, result)
+            self._leave(key, task)
+        self._remember(key, result)
         return result
 
-    def _leave(self, code: str, task: asyncio.Task[SandboxResult]) -> None:
-        self._num_waiting[code] -= 1
-        if self._num_waiting[code] == 0:
-            del self._tasks[code], self._num_waiting[code]
+    def _leave(self, key: _Key, task: asyncio.Task[SandboxResult]) -> None:
+        self._num_waiting[key] -= 1
+        if self._num_waiting[key] == 0:
+            del self._tasks[key], self._num_waiting[key]
             task.cancel()
 
-    def _remember(self, code: str, result: SandboxResult) -> None:
-        self._results[code] = result
-        self._results.move_to_end(code)
+    def _remember(self, key: _Key, result: SandboxResult) -> None:
+        self._results[key] = result
+        self._results.move_to_end(key)
         while len(self._results) > self._max_entries:
             self._results.popitem(last=False)
