@@ -25,7 +25,7 @@ _PROBE = """
 import os, signal
 first, num_children = os.getpid(), 0
 try:
-    while num_children < 100 and os.fork():
+    while num_children < {most} and os.fork():
         num_children += 1
     if os.getpid() != first:
         signal.pause()
@@ -155,9 +155,9 @@ def _apptainer(config: SandboxConfig) -> Launch:
 def _fault(launch: Launch, config: SandboxConfig) -> str | None:
     """Why programs cannot be confined this way; None if they can, processes bounded."""
     tried = replace(config, max_processes=_PROBE_PROCESSES, is_stateful=False)
-    probe = request(
-        _PROBE.encode(), process_limit=process_limit(launch, tried), owns_namespace=False
-    )
+    limit = process_limit(launch, tried)
+    code = _PROBE.format(most=limit + _PROBE_PROCESSES).encode()
+    probe = request(code, process_limit=limit, owns_namespace=False)
     with filter_file() as filter_fd:
         try:
             done = subprocess.run(

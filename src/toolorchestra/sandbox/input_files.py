@@ -101,10 +101,13 @@ def _read_path(name: str, path: object, root: str, max_bytes: int) -> bytes:
         descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError as error:
         raise _refusal(name, path, f"a file that can be read ({error.strerror})") from None
-    with open(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise _refusal(name, path, "a regular file")
-        return file.read(max_bytes + 1)
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(max_bytes + 1)
+    finally:
+        os.close(descriptor)
 
 
 def _refusal(name: str, value: object, allowed: str) -> ValueError:

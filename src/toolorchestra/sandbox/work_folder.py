@@ -22,6 +22,7 @@ from toolorchestra.sandbox.written import WrittenFile, WrittenFiles
 _MAX_LOOKED_AT = 10_000
 _MAX_DEPTH = 16
 _CHUNK_BYTES = 1 << 20
+"""As much as the largest text that is kept, so that a text comes in one piece."""
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _KINDS = {
@@ -112,25 +113,30 @@ class WorkFolder:
     def _read(self, name: str, room: int) -> WrittenFile | None:
         """A file's description, or None where it has vanished or turned into something else."""
         *folders, last = name.split("/")
-        folder = os.dup(self._fd)
+        folder, descriptor = os.dup(self._fd), -1
         try:
             for part in folders:
                 folder = _enter(folder, part)
-            with open(os.open(last, _FILE_FLAGS, dir_fd=folder), "rb") as file:
-                found = os.fstat(file.fileno())
-                if not stat.S_ISREG(found.st_mode):
-                    return None
-                if found.st_size > room:
-                    return WrittenFile(name=_shown(name), num_bytes=found.st_size, sha256="")
-                digest, start, num_bytes = hashlib.sha256(), b"", 0
-                while num_bytes < found.st_size and (chunk := file.read(_CHUNK_BYTES)):
-                    digest.update(chunk)
-                    start = start or chunk
-                    num_bytes += len(chunk)
+            descriptor = os.open(last, _FILE_FLAGS, dir_fd=folder)
+            return self._describe(name, descriptor, room)
         except OSError:
             return None
         finally:
             os.close(folder)
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def _describe(self, name: str, descriptor: int, room: int) -> WrittenFile | None:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        if found.st_size > room:
+            return WrittenFile(name=_shown(name), num_bytes=found.st_size, sha256="")
+        digest, start, num_bytes = hashlib.sha256(), b"", 0
+        while num_bytes < found.st_size and (chunk := os.read(descriptor, _CHUNK_BYTES)):
+            digest.update(chunk)
+            start = start or chunk
+            num_bytes += len(chunk)
         return WrittenFile(
             name=_shown(name),
             num_bytes=num_bytes,

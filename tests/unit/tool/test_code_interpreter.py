@@ -26,9 +26,15 @@ def ask(make_episode: Callable[..., Episode]) -> Ask:
     """`await ask(tool, "1 + 1")`: one call; without code, the tool is asked the question."""
 
     async def ask_tool(
-        tool: Tool, code: str | None = None, *, question: str = "6 * 7", session: str = "s"
+        tool: Tool,
+        code: str | None = None,
+        *,
+        question: str = "6 * 7",
+        session: str = "s",
+        files: Any = None,
     ) -> ToolResult:
-        task = Task(id="t", skill="code", question=question, answer="42")
+        metadata = {} if files is None else {"files": files}
+        task = Task(id="t", skill="code", question=question, answer="42", metadata=metadata)
         context = CallContext(
             episode=make_episode(task=task), call_id="c1", call_number=0, session=session
         )
@@ -113,6 +119,47 @@ async def test_a_restart_is_told_behind_the_answer(ask: Ask) -> None:
     content = (await ask(tool, "3")).content
     assert content == "answer: 3\n(the interpreter was restarted: earlier variables are gone)"
     await tool.close()
+
+
+async def test_a_missing_package_is_told_behind_the_error(ask: Ask) -> None:
+    content = (await ask(build(), "import numpy")).content
+    assert content == (
+        "error: ModuleNotFoundError: No module named 'numpy'\n"
+        "(there is no module numpy here, only the standard library)"
+    )
+
+
+async def test_a_tasks_files_come_in_and_written_ones_are_told(ask: Ask) -> None:
+    tool = build(work_mb=4)
+    result = await ask(tool, "open('b', 'w').write(open('a').read())", files={"a": "hi"})
+    assert result.content == "answer: 2\n(wrote b (2 bytes))"
+    (file,) = result.metadata["files"]
+    assert (file["name"], file["bytes"], file["text"]) == ("b", 2, "hi")
+    other = await ask(tool, "open('b', 'w').write(open('a').read())", files={"a": "other"})
+    assert other.content == "answer: 5\n(wrote b (5 bytes))"  # Not the remembered result.
+
+
+async def test_without_a_folder_a_tasks_files_stay_out(ask: Ask) -> None:
+    result = await ask(build(), "import os; os.path.exists('a')", files={"a": "hi"})
+    assert (result.content, result.metadata) == ("answer: False", {"sandbox_status": "ok"})
+
+
+async def test_files_of_a_task_that_are_wrong_are_not_the_policys_fault(ask: Ask) -> None:
+    result = await ask(build(work_mb=4), "1", files={"../a": "hi"})
+    assert result.status == "provider_error"
+    assert result.content.startswith("error: task.metadata.files: '../a' is not allowed")
+
+
+@pytest.mark.parametrize("is_stateful", [False, True])
+async def test_a_warm_tool_answers_alike_and_at_the_configured_latency(
+    ask: Ask, is_stateful: bool
+) -> None:
+    plain, warm = build(is_stateful=is_stateful), build(is_stateful=is_stateful, warm_workers=2)
+    for code in ("1 + 1", "1 / 0"):
+        assert await ask(warm, code) == await ask(plain, code)
+    for tool in (plain, warm):
+        await tool.close()
+    assert not warm._sandbox._warm._starts
 
 
 def test_one_tool_serves_several_event_loops(ask: Ask) -> None:
