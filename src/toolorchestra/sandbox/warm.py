@@ -16,6 +16,8 @@ from toolorchestra.sandbox.process import SandboxProcess
 from toolorchestra.sandbox.result import SandboxError
 
 _END_LIMIT_S = 10.0
+_STARTS_PER_CORE = 4
+"""A start waits for the kernel more than it computes; hundreds at one time would all come late."""
 
 
 class WarmWorkers:
@@ -83,7 +85,7 @@ class WarmWorkers:
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop = loop
-            self._turns = asyncio.Semaphore(os.cpu_count() or 1)
+            self._turns = asyncio.Semaphore(_STARTS_PER_CORE * (os.cpu_count() or 1))
             await self.close()
 
     def _fill(self) -> None:
@@ -91,7 +93,7 @@ class WarmWorkers:
             self._starts.append(asyncio.create_task(self._start()))
 
     async def _start(self) -> SandboxProcess:
-        async with self._turns:  # More at one time than there are cores would all come late.
+        async with self._turns:
             worker = self._make()
             try:
                 await worker.start()

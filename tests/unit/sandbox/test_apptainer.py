@@ -42,7 +42,8 @@ def show_python() -> str:
     prefix = Path(sys.base_prefix)
     if prefix.is_relative_to("/usr"):
         return ""
-    return f"--tmpfs /{prefix.parts[1]} --ro-bind {prefix} {prefix}"
+    parents = [f"--dir {parent}" for parent in reversed(prefix.parents[:-2])]
+    return f"--tmpfs /{prefix.parts[1]} {' '.join(parents)} --ro-bind {prefix} {prefix}"
 
 
 class StandIn:
