@@ -65,7 +65,7 @@ class SandboxProcess:
         """
         try:
             async with asyncio.timeout(_START_LIMIT_S):
-                await self._spawn()
+                await _to_its_end(self._spawn())
                 if self._launch.is_bubblewrap:
                     await self._learn_first_process()
                 line = await self._next_line(self._status)
@@ -200,12 +200,22 @@ class SandboxProcess:
     async def _next_line(self, pipe: LinePipe) -> str | None:
         """The next line, or None if the process ended without one."""
         assert self._exit, "start comes first"
-        line = await _unless_done(pipe.next_line(), self._exit)
-        return pipe.waiting_line() if line is None else line
+        line = pipe.waiting_line()
+        if line is None:
+            await _unless_done(pipe.wait(), self._exit)
+            line = pipe.waiting_line()
+        return line
 
     async def _end(self) -> None:
         if self._process is None or self._exit is None:
             return
+        is_own = self._exit.get_loop() is asyncio.get_running_loop()
+        if is_own and self._exit.cancelled():  # As all tasks are at an event loop's end.
+            self._exit = asyncio.create_task(self._process.wait())
+        if self._launch.is_bubblewrap and self._init_pidfd < 0 and is_own:
+            with suppress(OSError, TimeoutError):  # Cut off while it started.
+                async with asyncio.timeout(_END_LIMIT_S):
+                    await self._learn_first_process()
         with suppress(ProcessLookupError):
             if self._init_pidfd >= 0:
                 signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
@@ -214,17 +224,27 @@ class SandboxProcess:
         with suppress(ProcessLookupError):
             self._process.kill()
         # Where an event loop ended before its interpreters, it is done or not to be waited for.
-        if not self._exit.done() and self._exit.get_loop() is asyncio.get_running_loop():
+        if not self._exit.done() and is_own:
             await asyncio.wait({self._exit})
         if self._init_pidfd >= 0:
             await _wait_readable(self._init_pidfd)
 
 
-async def _unless_done(waiting: Coroutine[None, None, str], other: asyncio.Task[int]) -> str | None:
+async def _to_its_end(work: Coroutine[None, None, None]) -> None:
+    """Await work that must not be cut off in the middle: a process would be lost from sight."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
+
+
+async def _unless_done(waiting: Coroutine[None, None, None], other: asyncio.Task[int]) -> None:
+    """Wait for the one or the other."""
     task = asyncio.ensure_future(waiting)
     try:
         await asyncio.wait({task, other}, return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() else None
     finally:
         task.cancel()
 

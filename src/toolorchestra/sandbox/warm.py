@@ -15,7 +15,6 @@ from collections.abc import Callable
 from toolorchestra.sandbox.process import SandboxProcess
 from toolorchestra.sandbox.result import SandboxError
 
-_END_LIMIT_S = 10.0
 _STARTS_PER_CORE = 4
 """A start waits for the kernel more than it computes; hundreds at one time would all come late."""
 
@@ -70,9 +69,7 @@ class WarmWorkers:
         starts = list(self._starts)
         self._starts.clear()
         own = asyncio.get_running_loop()
-        if pending := [start for start in starts if not start.done() and start.get_loop() is own]:
-            # One that is cut off while it starts is not known well enough to be waited for.
-            await asyncio.wait(pending, timeout=_END_LIMIT_S)
+        pending = [start for start in starts if not start.done() and start.get_loop() is own]
         for start in pending:
             start.cancel()
         await asyncio.gather(*pending, return_exceptions=True)

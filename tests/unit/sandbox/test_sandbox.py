@@ -127,6 +127,19 @@ async def test_a_cancelled_run_leaves_no_process(sandbox: Sandbox) -> None:
     assert marked_processes(199) == []
 
 
+async def test_a_run_cancelled_at_any_moment_of_its_start_leaves_no_process(
+    sandbox: Sandbox,
+) -> None:
+    marked = Sandbox(sandbox._launch, config(memory_mb=229, timeout_s=60))
+    for delay_ms in range(0, 80, 4):
+        running = asyncio.create_task(marked.run("import time; time.sleep(60)"))
+        await asyncio.sleep(delay_ms / 1000)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert marked_processes(229) == []
+
+
 def marked_processes(memory_mb: int) -> list[str]:
     """Host processes that carry this memory limit in their command line."""
     mark = str(memory_mb << 20).encode()

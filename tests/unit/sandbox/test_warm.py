@@ -188,3 +188,17 @@ def test_one_pool_serves_several_event_loops() -> None:
         assert asyncio.run(sandbox.run(f"{n}")).stdout == f"{n}\n"
     asyncio.run(sandbox.close())
     assert host_processes(MARK) == []
+
+
+def test_an_event_loop_that_ends_in_the_middle_of_starts_leaves_nothing_behind() -> None:
+    sandbox = pooled(3)
+
+    async def use(delay_s: float) -> None:
+        taken = asyncio.create_task(sandbox.run("1"))
+        await asyncio.sleep(delay_s)
+        del taken
+
+    for delay_ms in range(2, 42, 4):
+        asyncio.run(use(delay_ms / 1000))
+    asyncio.run(sandbox.close())
+    assert host_processes(MARK) == []
