@@ -9,15 +9,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from toolorchestra.tool.sandbox import find_sandbox
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_result import SandboxResult
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.find import find_sandbox
+from toolorchestra.sandbox.result import SandboxResult
 
 
 async def run(code: str, **options: Any) -> SandboxResult:
     """Run an indented program in the sandbox that this machine offers."""
     fields: dict[str, Any] = {"timeout_s": 5.0} | options
-    return await find_sandbox(SandboxConfig(**fields)).run(textwrap.dedent(code))
+    sandbox = find_sandbox(SandboxConfig(**fields))
+    try:
+        return await sandbox.run(textwrap.dedent(code))
+    finally:
+        await sandbox.close()
 
 
 def host_processes(mark: str) -> list[int]:

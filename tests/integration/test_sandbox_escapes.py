@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.integration.sandbox_runs import run
 
-from toolorchestra.tool.sandbox_command import TEMPORARY_BYTES
+from toolorchestra.sandbox.launch import TEMPORARY_BYTES
 
 pytestmark = pytest.mark.sandbox
 

@@ -58,8 +58,8 @@ async def test_a_program_dies_with_the_process_that_started_it(token: str) -> No
     starter = textwrap.dedent(
         """
         import asyncio
-        from toolorchestra.tool.sandbox import find_sandbox
-        from toolorchestra.tool.sandbox_config import SandboxConfig
+        from toolorchestra.sandbox.find import find_sandbox
+        from toolorchestra.sandbox.config import SandboxConfig
         sandbox = find_sandbox(SandboxConfig(memory_mb=193, timeout_s=60))
         asyncio.run(sandbox.run("import os, time; os.fork(); time.sleep(60)"))
         """

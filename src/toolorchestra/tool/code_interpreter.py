@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 
+from toolorchestra.sandbox.cache import SandboxCache
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.find import find_sandbox
+from toolorchestra.sandbox.input_files import InputFile, read_input_files
+from toolorchestra.sandbox.result import SandboxError, SandboxResult
+from toolorchestra.sandbox.session import SessionPool
 from toolorchestra.tool.base import CallContext
-from toolorchestra.tool.sandbox import find_sandbox
-from toolorchestra.tool.sandbox_cache import SandboxCache
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_result import SandboxError, SandboxResult
-from toolorchestra.tool.sandbox_session import SessionPool
 from toolorchestra.types import Json, ResultStatus, ToolResult, Usage
 
 PARAMETERS: Json = {
@@ -65,27 +66,44 @@ class CodeInterpreter:
         """Run `arguments["code"]`, or the question of the task."""
         code = arguments.get("code", context.episode.task.question)
         try:
+            files = await self._files(context)
             if self._options.is_stateful:
                 async with self._turn():
-                    result = await self._sessions.run(code, key=context.session)
+                    result = await self._sessions.run(code, files, key=context.session)
             else:
-                result = await self._cache.run(code)
+                result = await self._cache.run(code, files)
         except SandboxError as error:
-            return self._tool_result(context, f"error: {error}", "provider_error", "")
+            return self._tool_result(context, f"error: {error}", "provider_error", {})
         status: ResultStatus = "ok" if result.status == "ok" else "policy_error"
-        return self._tool_result(context, _content(result), status, result.status)
+        metadata = {"sandbox_status": result.status} | result.files.to_json()
+        return self._tool_result(context, _content(result), status, metadata)
 
     async def close_session(self, session: str) -> None:
         """End a rollout's interpreter, once the rollout is over; nothing to do without state."""
         await self._sessions.close(session)
 
     async def close(self) -> None:
-        """End the interpreters of all rollouts."""
+        """End the interpreters of all rollouts, and those that wait for one."""
         await self._sessions.close_all()
+        await self._sandbox.close()
 
-    async def _run_in_turn(self, code: str) -> SandboxResult:
+    async def _files(self, context: CallContext) -> tuple[InputFile, ...]:
+        """The task's files, where programs get any.
+
+        Raises:
+            SandboxError: They are not as they must be: the task's fault, never the policy's.
+        """
+        told = context.episode.task.metadata.get("files")
+        if told is None or not self._options.work_mb:
+            return ()
+        try:
+            return await asyncio.to_thread(read_input_files, told, self._options)
+        except ValueError as error:
+            raise SandboxError(str(error)) from None
+
+    async def _run_in_turn(self, code: str, files: tuple[InputFile, ...]) -> SandboxResult:
         async with self._turn():
-            return await self._sandbox.run(code)
+            return await self._sandbox.run(code, files)
 
     def _turn(self) -> asyncio.Semaphore:
         """The semaphore of the running event loop: a trainer may use one loop a step."""
@@ -95,7 +113,7 @@ class CodeInterpreter:
         return self._slots
 
     def _tool_result(
-        self, context: CallContext, content: str, status: ResultStatus, sandbox_status: str
+        self, context: CallContext, content: str, status: ResultStatus, metadata: Json
     ) -> ToolResult:
         return ToolResult(
             call_id=context.call_id,
@@ -104,7 +122,7 @@ class CodeInterpreter:
             status=status,
             usage=Usage(compute_s=self._compute_s),
             latency_s=self._latency_s,
-            metadata={"sandbox_status": sandbox_status} if sandbox_status else {},
+            metadata=metadata,
         )
 
 
@@ -114,7 +132,8 @@ def _content(result: SandboxResult) -> str:
         content = f"answer: {result.stdout.strip() or '(no output)'}"
     else:
         content = f"error: {_short(result.message)}"
-    return f"{content}\n({result.note})" if result.note else content
+    asides = filter(None, (result.note, result.files.line()))
+    return "\n".join([content, *(f"({aside})" for aside in asides)])
 
 
 def _short(message: str) -> str:

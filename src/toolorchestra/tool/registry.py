@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from toolorchestra.provider.config import MODEL_APIS
 from toolorchestra.provider.providers import Providers
 from toolorchestra.provider.search import SearchClient
+from toolorchestra.sandbox.config import SandboxConfig
 from toolorchestra.tool.base import Tool
 from toolorchestra.tool.code_interpreter import CodeInterpreter
 from toolorchestra.tool.config import ToolConfig
@@ -17,7 +18,6 @@ from toolorchestra.tool.function import FunctionTool
 from toolorchestra.tool.function_config import FunctionConfig
 from toolorchestra.tool.local_search import LocalSearch
 from toolorchestra.tool.options import parse_options
-from toolorchestra.tool.sandbox_config import SandboxConfig
 from toolorchestra.tool.search_config import SearchConfig
 from toolorchestra.tool.simulated import SimulatedExpert
 from toolorchestra.tool.web_config import WebConfig

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
+from toolorchestra.sandbox.config import SandboxConfig
 from toolorchestra.tool.base import CallContext, Tool
 from toolorchestra.tool.code_interpreter import PARAMETERS, CodeInterpreter
-from toolorchestra.tool.sandbox_cache import SandboxCache
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_result import SandboxError, SandboxResult
 from toolorchestra.types import Episode, Task, ToolResult, Usage
 
 pytestmark = pytest.mark.sandbox
@@ -28,9 +26,15 @@ def ask(make_episode: Callable[..., Episode]) -> Ask:
     """`await ask(tool, "1 + 1")`: one call; without code, the tool is asked the question."""
 
     async def ask_tool(
-        tool: Tool, code: str | None = None, *, question: str = "6 * 7", session: str = "s"
+        tool: Tool,
+        code: str | None = None,
+        *,
+        question: str = "6 * 7",
+        session: str = "s",
+        files: Any = None,
     ) -> ToolResult:
-        task = Task(id="t", skill="code", question=question, answer="42")
+        metadata = {} if files is None else {"files": files}
+        task = Task(id="t", skill="code", question=question, answer="42", metadata=metadata)
         context = CallContext(
             episode=make_episode(task=task), call_id="c1", call_number=0, session=session
         )
@@ -117,6 +121,47 @@ async def test_a_restart_is_told_behind_the_answer(ask: Ask) -> None:
     await tool.close()
 
 
+async def test_a_missing_package_is_told_behind_the_error(ask: Ask) -> None:
+    content = (await ask(build(), "import numpy")).content
+    assert content == (
+        "error: ModuleNotFoundError: No module named 'numpy'\n"
+        "(there is no module numpy here, only the standard library)"
+    )
+
+
+async def test_a_tasks_files_come_in_and_written_ones_are_told(ask: Ask) -> None:
+    tool = build(work_mb=4)
+    result = await ask(tool, "open('b', 'w').write(open('a').read())", files={"a": "hi"})
+    assert result.content == "answer: 2\n(wrote b (2 bytes))"
+    (file,) = result.metadata["files"]
+    assert (file["name"], file["bytes"], file["text"]) == ("b", 2, "hi")
+    other = await ask(tool, "open('b', 'w').write(open('a').read())", files={"a": "other"})
+    assert other.content == "answer: 5\n(wrote b (5 bytes))"  # Not the remembered result.
+
+
+async def test_without_a_folder_a_tasks_files_stay_out(ask: Ask) -> None:
+    result = await ask(build(), "import os; os.path.exists('a')", files={"a": "hi"})
+    assert (result.content, result.metadata) == ("answer: False", {"sandbox_status": "ok"})
+
+
+async def test_files_of_a_task_that_are_wrong_are_not_the_policys_fault(ask: Ask) -> None:
+    result = await ask(build(work_mb=4), "1", files={"../a": "hi"})
+    assert result.status == "provider_error"
+    assert result.content.startswith("error: task.metadata.files: '../a' is not allowed")
+
+
+@pytest.mark.parametrize("is_stateful", [False, True])
+async def test_a_warm_tool_answers_alike_and_at_the_configured_latency(
+    ask: Ask, is_stateful: bool
+) -> None:
+    plain, warm = build(is_stateful=is_stateful), build(is_stateful=is_stateful, warm_workers=2)
+    for code in ("1 + 1", "1 / 0"):
+        assert await ask(warm, code) == await ask(plain, code)
+    for tool in (plain, warm):
+        await tool.close()
+    assert not warm._sandbox._warm._starts
+
+
 def test_one_tool_serves_several_event_loops(ask: Ask) -> None:
     tool = build(max_parallel=1)
 
@@ -138,65 +183,3 @@ def test_a_session_that_outlives_its_event_loop_is_replaced_and_can_be_closed(as
 def test_every_argument_is_optional() -> None:
     assert PARAMETERS["required"] == []
     assert PARAMETERS["additionalProperties"] is False
-
-
-class Counter:
-    """Stands for a sandbox: counts the runs."""
-
-    def __init__(self) -> None:
-        self.codes: list[str] = []
-        self.num_cancelled = 0
-
-    async def run(self, code: str) -> SandboxResult:
-        self.codes.append(code)
-        try:
-            await asyncio.sleep(0.05)
-        except asyncio.CancelledError:
-            self.num_cancelled += 1
-            raise
-        if code == "broken":
-            raise SandboxError("broken")
-        return SandboxResult(status="ok", stdout=code)
-
-
-async def test_the_same_code_runs_once_at_the_same_time_and_later() -> None:
-    counter = Counter()
-    cache = SandboxCache(counter.run, max_entries=2)
-    results = await asyncio.gather(*(cache.run("a") for _ in range(5)))
-    assert {result.stdout for result in results} == {"a"}
-    await cache.run("a")
-    assert counter.codes == ["a"]
-
-
-async def test_the_longest_unused_result_is_forgotten() -> None:
-    counter = Counter()
-    cache = SandboxCache(counter.run, max_entries=2)
-    for code in "abacab":  # c drives out b, b drives out c
-        await cache.run(code)
-    assert counter.codes == ["a", "b", "c", "b"]
-
-
-async def test_a_failure_of_the_sandbox_is_not_remembered() -> None:
-    counter = Counter()
-    cache = SandboxCache(counter.run, max_entries=2)
-    for _ in range(2):
-        with pytest.raises(SandboxError):
-            await cache.run("broken")
-    assert counter.codes == ["broken", "broken"]
-
-
-async def test_a_caller_that_gives_up_takes_nobody_else_along() -> None:
-    counter = Counter()
-    cache = SandboxCache(counter.run, max_entries=2)
-    first, second = (asyncio.create_task(cache.run("a")) for _ in range(2))
-    await asyncio.sleep(0.01)
-    first.cancel()
-    assert (await second).stdout == "a"
-    assert counter.num_cancelled == 0
-    alone = asyncio.create_task(cache.run("b"))
-    await asyncio.sleep(0.01)
-    alone.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await alone
-    await asyncio.sleep(0.01)
-    assert counter.num_cancelled == 1

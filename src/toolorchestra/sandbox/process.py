@@ -5,17 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 import tempfile
 from asyncio.subprocess import Process
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import replace
 
-from toolorchestra.tool.sandbox_command import Launch, run_command
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_pipe import CappedPipe, LinePipe, RequestPipe
-from toolorchestra.tool.sandbox_result import SandboxError, SandboxResult, judge
-from toolorchestra.tool.sandbox_seccomp import filter_file
+from toolorchestra.sandbox.apptainer import namespace_init
+from toolorchestra.sandbox.command import environment, request, run_command
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.input_files import InputFile
+from toolorchestra.sandbox.launch import WORK_FOLDER, Launch
+from toolorchestra.sandbox.missing import missing_module
+from toolorchestra.sandbox.pipe import CappedPipe, LinePipe, RequestPipe
+from toolorchestra.sandbox.result import SandboxError, SandboxResult, judge
+from toolorchestra.sandbox.seccomp import filter_file
+from toolorchestra.sandbox.user_limit import process_limit
+from toolorchestra.sandbox.work_folder import WorkFolder
 
 _START_LIMIT_S = 60.0
 _END_LIMIT_S = 10.0
@@ -28,7 +36,6 @@ class SandboxProcess:
         """Open the pipes; needs a running event loop."""
         self._launch = launch
         self._config = config
-        self._is_isolated = launch.isolation != "none"
         self._requests = RequestPipe()
         self._stdout = CappedPipe(max_bytes=config.max_output_bytes)
         self._stderr = CappedPipe(max_bytes=config.max_output_bytes)
@@ -36,8 +43,14 @@ class SandboxProcess:
         self._info = LinePipe()
         self._process: Process | None = None
         self._exit: asyncio.Task[int] | None = None
+        self._init_pid = 0
         self._init_pidfd = -1
         """The first process of the sandbox's process namespace: with it, all others end."""
+        self._work: WorkFolder | None = None
+        self._own_folder = ""
+        """Folder of the host in which a plain process starts."""
+        self.has_begun = False
+        """Whether it has taken any code: where not, that code can safely go to another."""
 
     @property
     def is_alive(self) -> bool:
@@ -52,14 +65,12 @@ class SandboxProcess:
         """
         try:
             async with asyncio.timeout(_START_LIMIT_S):
-                await self._spawn()
-                line: str | None = ""
-                while self._is_isolated and line is not None and "child-pid" not in line:
-                    line = await self._next_line(self._info)
-                if line and (found := re.search(r"\d+", line)):
-                    # Its id cannot have passed to another: it waits for a request.
-                    self._init_pidfd = os.pidfd_open(int(found.group()))
+                await _to_its_end(self._spawn())
+                if self._launch.is_bubblewrap:
+                    await self._learn_first_process()
                 line = await self._next_line(self._status)
+            if line == "ready":
+                self._reach_inside()
         except (OSError, TimeoutError) as error:
             raise SandboxError(f"the sandbox does not start: {error or 'no answer'}") from None
         if line != "ready":
@@ -67,22 +78,44 @@ class SandboxProcess:
             reason = self._stderr.take()[0].decode("utf-8", "replace").strip()[-300:]
             raise SandboxError(f"the sandbox does not start: {reason or 'it ended at once'}")
 
-    async def run(self, code: str, *, is_last: bool) -> SandboxResult:
+    async def run(
+        self, code: str, files: tuple[InputFile, ...] = (), *, is_last: bool
+    ) -> SandboxResult:
         """Run code, once the process has started.
 
         Args:
             code: Python source.
+            files: What to put into the working folder first, unless earlier code has run.
             is_last: Whether to wait for the interpreter's own end, and so for threads of the code.
+
+        Raises:
+            SandboxError: If the files cannot be put there, or processes cannot be ended.
         """
+        if self._work and not self.has_begun:
+            await asyncio.to_thread(self._work.place, files)
+        result = await self._run(code, is_last=is_last)
+        note = missing_module(result.message, self._config, self._launch.python)
+        written = await asyncio.to_thread(self._work.written) if self._work else result.files
+        return replace(result, note=note, files=written)
+
+    async def _run(self, code: str, *, is_last: bool) -> SandboxResult:
         assert self._exit, "start comes first"
-        payload = code.encode("utf-8", "surrogatepass")
+        payload = request(
+            code.encode("utf-8", "surrogatepass"),
+            process_limit=process_limit(self._launch, self._config),
+            owns_namespace=self._init_pidfd >= 0,
+        )
         line, has_timed_out = None, False
         try:
             async with asyncio.timeout(self._config.timeout_s):
-                await self._requests.send(b"%d\n%b" % (len(payload), payload))
+                await self._requests.send(payload)
                 if is_last:
                     self._requests.close()
                 line = await self._next_line(self._status)
+                if line == "begun":
+                    self.has_begun = True
+                    line = None
+                    line = await self._next_line(self._status)
                 if is_last:
                     await asyncio.shield(self._exit)
         except TimeoutError:
@@ -112,11 +145,15 @@ class SandboxProcess:
             if self._init_pidfd >= 0:
                 os.close(self._init_pidfd)
                 self._init_pidfd = -1
+            if self._work:
+                self._work.close()
+            if self._own_folder:
+                shutil.rmtree(self._own_folder, ignore_errors=True)
 
     async def _spawn(self) -> None:
         with filter_file() as filter_fd:
             passed = {"status_fd": self._status.write_fd}
-            if self._is_isolated:
+            if self._launch.is_bubblewrap:
                 passed["info_fd"] = self._info.write_fd
                 if filter_fd is not None:
                     passed["seccomp_fd"] = filter_fd
@@ -126,8 +163,8 @@ class SandboxProcess:
                 stdout=self._stdout.write_fd,
                 stderr=self._stderr.write_fd,
                 pass_fds=tuple(passed.values()),
-                env={},  # bubblewrap's own would show in /proc/1/environ.
-                cwd="/" if self._is_isolated else tempfile.gettempdir(),
+                env=environment(self._launch),
+                cwd=self._folder(),
                 start_new_session=True,  # Ctrl-C is for the training, which then ends this.
             )
         self._exit = asyncio.create_task(self._process.wait())
@@ -135,33 +172,79 @@ class SandboxProcess:
         for pipe in (self._stdout, self._stderr, self._status, self._info):
             pipe.close_write_end()
 
+    def _folder(self) -> str:
+        if self._launch.isolation != "none":
+            return "/"
+        if self._config.work_mb:
+            self._own_folder = tempfile.mkdtemp(prefix="work-")
+        return self._own_folder or tempfile.gettempdir()
+
+    async def _learn_first_process(self) -> None:
+        line: str | None = ""
+        while line is not None and "child-pid" not in line:
+            line = await self._next_line(self._info)
+        if line and (found := re.search(r"\d+", line)):
+            # Its id cannot have passed to another: it waits for a request.
+            self._init_pid = int(found.group())
+            self._init_pidfd = os.pidfd_open(self._init_pid)
+
+    def _reach_inside(self) -> None:
+        """Get hold of what is only there once the interpreter is ready and before it runs code."""
+        assert self._process
+        if self._launch.isolation == "apptainer" and (pid := namespace_init(self._process.pid)):
+            self._init_pidfd = os.pidfd_open(pid)
+        if self._config.work_mb:
+            inside = f"/proc/{self._init_pid}/root{WORK_FOLDER}"
+            self._work = WorkFolder(self._own_folder or inside, self._config)
+
     async def _next_line(self, pipe: LinePipe) -> str | None:
         """The next line, or None if the process ended without one."""
         assert self._exit, "start comes first"
-        line = await _unless_done(pipe.next_line(), self._exit)
-        return pipe.waiting_line() if line is None else line
+        line = pipe.waiting_line()
+        if line is None:
+            await _unless_done(pipe.wait(), self._exit)
+            line = pipe.waiting_line()
+        return line
 
     async def _end(self) -> None:
         if self._process is None or self._exit is None:
             return
+        is_own = self._exit.get_loop() is asyncio.get_running_loop()
+        if is_own and self._exit.cancelled():  # As all tasks are at an event loop's end.
+            self._exit = asyncio.create_task(self._process.wait())
+        if self._launch.is_bubblewrap and self._init_pidfd < 0 and is_own:
+            with suppress(OSError, TimeoutError):  # Cut off while it started.
+                async with asyncio.timeout(_END_LIMIT_S):
+                    await self._learn_first_process()
         with suppress(ProcessLookupError):
             if self._init_pidfd >= 0:
                 signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
-            elif not self._is_isolated:
+            elif not self._launch.is_bubblewrap:
                 os.killpg(self._process.pid, signal.SIGKILL)
         with suppress(ProcessLookupError):
             self._process.kill()
-        if not self._exit.done():  # It is where an event loop ended before its sessions.
+        # Where an event loop ended before its interpreters, it is done or not to be waited for.
+        if not self._exit.done() and is_own:
             await asyncio.wait({self._exit})
         if self._init_pidfd >= 0:
             await _wait_readable(self._init_pidfd)
 
 
-async def _unless_done(waiting: Coroutine[None, None, str], other: asyncio.Task[int]) -> str | None:
+async def _to_its_end(work: Coroutine[None, None, None]) -> None:
+    """Await work that must not be cut off in the middle: a process would be lost from sight."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
+
+
+async def _unless_done(waiting: Coroutine[None, None, None], other: asyncio.Task[int]) -> None:
+    """Wait for the one or the other."""
     task = asyncio.ensure_future(waiting)
     try:
         await asyncio.wait({task, other}, return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() else None
     finally:
         task.cancel()
 

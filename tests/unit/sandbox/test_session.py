@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from toolorchestra.tool.sandbox import find_sandbox
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_session import RESTARTED, SandboxSession, SessionPool
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.find import find_sandbox
+from toolorchestra.sandbox.session import RESTARTED, SandboxSession, SessionPool
 
 pytestmark = pytest.mark.sandbox
 

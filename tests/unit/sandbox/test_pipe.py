@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 
-from toolorchestra.tool.sandbox_pipe import CappedPipe, LinePipe
+from toolorchestra.sandbox.pipe import CappedPipe, LinePipe
 
 
 async def test_bytes_beyond_the_bound_are_counted_and_dropped() -> None:
@@ -28,10 +28,13 @@ async def test_a_closed_pipe_has_nothing_more_to_give() -> None:
 async def test_lines_arrive_whole_and_in_order() -> None:
     pipe = LinePipe()
     os.write(pipe.write_fd, b"one\ntw")
-    assert await pipe.next_line() == "one"
+    await pipe.wait()
+    await pipe.wait()  # Waiting takes nothing.
+    assert pipe.waiting_line() == "one"
     assert pipe.waiting_line() is None
     os.write(pipe.write_fd, b"o\n")
-    assert await pipe.next_line() == "two"
+    await pipe.wait()
+    assert pipe.waiting_line() == "two"
     pipe.close()
 
 

@@ -29,11 +29,14 @@ def find_python(path: str) -> Python:
     """Ask an interpreter where its files are.
 
     Args:
-        path: The interpreter; empty: the one that runs this, without its installed packages.
+        path: The interpreter, or the folder of its environment; empty: the one that runs this,
+            without its installed packages.
 
     Raises:
         ValueError: If it cannot be run.
     """
+    if os.path.isdir(path):
+        path = os.path.join(path, "bin", "python")
     base_executable: str = getattr(sys, "_base_executable", sys.executable)
     flags = ["-I"] if path else ["-I", "-S"]
     command = [path or os.path.realpath(base_executable), *flags, "-c", _ASK]

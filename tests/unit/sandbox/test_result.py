@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_result import SandboxResult, judge
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.result import SandboxResult, judge
 
 
 def judged(

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from toolorchestra.tool.sandbox_seccomp import filter_file, seccomp_filter
+from toolorchestra.sandbox.seccomp import filter_file, seccomp_filter
 
 ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
 X86_64, AARCH64, I386 = 0xC000003E, 0xC00000B7, 0x40000003

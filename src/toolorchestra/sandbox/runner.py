@@ -3,10 +3,13 @@
 It is handed to the interpreter as source text, so it imports nothing of this project and little of
 the standard library: every import costs start-up time in every run.
 
-Arguments: uid to become (0: stay), bytes of memory, number of processes, bytes of a file, seconds
-of processor time (0: unlimited), file descriptor of the status channel, and "session" or "once".
-Requests arrive on standard input: length in bytes as a line, then the code. The status channel
-gets the line "ready", then per request one line: ok, error or memory, and a message.
+Arguments: uid to become (0: stay), bytes of memory, bytes of a file, seconds of processor time (0:
+unlimited), file descriptor of the status channel, "session" or "once", and, where nobody else sets
+it, the filter of system calls in hexadecimal.
+Requests arrive on standard input: a line of the largest number of processes, whether all processes
+in sight are the runner's (0 or 1) and the length in bytes, then the code. The status channel gets
+the line "ready", then per request two lines: begun, once the code has come and before it runs; and
+ok, error or memory, with a message.
 """
 
 import _ast
@@ -17,7 +20,7 @@ import sys
 CELL = "<code>"
 
 
-def confine(uid: int, memory_bytes: int, max_processes: int, file_bytes: int, cpu_s: int) -> None:
+def confine(uid: int, memory_bytes: int, file_bytes: int, cpu_s: int) -> None:
     """Become an unprivileged user and lower every limit for good."""
     try:
         with open("/proc/self/oom_score_adj", "w") as file:
@@ -34,15 +37,36 @@ def confine(uid: int, memory_bytes: int, max_processes: int, file_bytes: int, cp
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_FSIZE: file_bytes,
-        resource.RLIMIT_NPROC: max_processes,
         resource.RLIMIT_AS: memory_bytes,
     }
     if cpu_s:
         limits[resource.RLIMIT_CPU] = cpu_s
     for limit, value in limits.items():
-        hard = resource.getrlimit(limit)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(limit, (value, value))
+        lower(limit, value)
+
+
+def lower(limit: int, value: int) -> None:
+    """Set a limit for good, unless it is lower already."""
+    hard = resource.getrlimit(limit)[1]
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(limit, (value, value))
+
+
+def filter_system_calls(program: bytes) -> None:
+    """Have the kernel judge every later system call by a program in classic BPF."""
+    import ctypes
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("operations", ctypes.c_void_p)]
+
+    operations = ctypes.create_string_buffer(program, len(program))
+    told = Program(len(program) // 8, ctypes.addressof(operations))
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privileges, set_filter, filter_mode = 38, 22, 2
+    if libc.prctl(no_new_privileges, 1, 0, 0, 0) or libc.prctl(
+        set_filter, filter_mode, ctypes.byref(told), 0, 0
+    ):
+        raise OSError(ctypes.get_errno(), "the kernel takes no filter of system calls")
 
 
 def run_cell(code: str, namespace: dict[str, object]) -> None:
@@ -117,7 +141,7 @@ def flush() -> None:
 
 def end_other_processes() -> None:
     """Kill all that the request left running. Only ever inside a process namespace of our own."""
-    if os.getpid() > 2:  # Outside of one, processes 1 and 2 belong to the system.
+    if os.getpid() > 64:  # In one, the interpreter is among the first.
         return
     try:
         os.kill(-1, 9)
@@ -129,8 +153,8 @@ def end_other_processes() -> None:
 
 def main() -> None:
     """Confine this process, then serve requests until standard input ends."""
-    *limits, status_fd = (int(text) for text in sys.argv[1:7])
-    is_session = sys.argv[7] == "session"
+    *limits, status_fd = (int(text) for text in sys.argv[1:6])
+    is_session = sys.argv[6] == "session"
     requests = os.fdopen(os.dup(0), "rb")
     os.close(0)
     os.open("/dev/null", os.O_RDONLY)  # Takes the lowest free number: standard input is empty.
@@ -138,16 +162,22 @@ def main() -> None:
     os.set_inheritable(status_fd, False)
     own_pid = os.getpid()
     confine(*limits)
+    if sys.argv[7:] and sys.argv[7]:
+        filter_system_calls(bytes.fromhex(sys.argv[7]))
     module = type(sys)("__main__")
     sys.modules["__main__"] = module
     os.write(status_fd, b"ready\n")
     while header := requests.readline():
+        max_processes, owns_namespace, length = map(int, header.split())
+        lower(resource.RLIMIT_NPROC, max_processes)
+        code = requests.read(length)
+        os.write(status_fd, b"begun\n")
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
-        status, message = attempt(requests.read(int(header)), module.__dict__)
+        status, message = attempt(code, module.__dict__)
         flush()
         if os.getpid() != own_pid:  # A child that the program forked.
             os._exit(0)
-        if is_session:
+        if is_session and owns_namespace:
             end_other_processes()
         os.write(status_fd, f"{status} {message[:2000]}\n".encode("utf-8", "replace"))
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from toolorchestra.tool.sandbox import Sandbox, find_sandbox
-from toolorchestra.tool.sandbox_config import SandboxConfig
-from toolorchestra.tool.sandbox_result import SandboxError, SandboxResult
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.find import find_sandbox
+from toolorchestra.sandbox.result import SandboxError, SandboxResult
+from toolorchestra.sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.sandbox
 
@@ -124,6 +125,19 @@ async def test_a_cancelled_run_leaves_no_process(sandbox: Sandbox) -> None:
     with pytest.raises(asyncio.CancelledError):
         await running
     assert marked_processes(199) == []
+
+
+async def test_a_run_cancelled_at_any_moment_of_its_start_leaves_no_process(
+    sandbox: Sandbox,
+) -> None:
+    marked = Sandbox(sandbox._launch, config(memory_mb=229, timeout_s=60))
+    for delay_ms in range(0, 80, 4):
+        running = asyncio.create_task(marked.run("import time; time.sleep(60)"))
+        await asyncio.sleep(delay_ms / 1000)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert marked_processes(229) == []
 
 
 def marked_processes(memory_mb: int) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import deque
 
 _CHUNK_BYTES = 1 << 16
 _MAX_DRAIN_READS = 64
@@ -124,21 +125,26 @@ class LinePipe(CappedPipe):
     def __init__(self) -> None:
         """Open the pipe; needs a running event loop."""
         super().__init__(max_bytes=_MAX_LINE_BYTES)
-        self._lines: asyncio.Queue[str] = asyncio.Queue()
+        self._lines: deque[str] = deque()
+        self._has_line = asyncio.Event()
 
-    async def next_line(self) -> str:
-        """Wait for a line; it comes without its end."""
-        return await self._lines.get()
+    async def wait(self) -> None:
+        """Wait until a line has come: who gives up in the middle has taken none."""
+        await self._has_line.wait()
 
     def waiting_line(self) -> str | None:
-        """A line that has come already, or None."""
+        """Take a line that has come already, without its end, or None."""
         self.drain()
-        return None if self._lines.empty() else self._lines.get_nowait()
+        line = self._lines.popleft() if self._lines else None
+        if not self._lines:
+            self._has_line.clear()
+        return line
 
     def receive(self, data: bytes) -> None:
         """Cut the data into lines; the rest of a long line, and floods of lines, are dropped."""
         *complete, rest = (bytes(self._kept) + data).split(b"\n")
         for line in complete:
-            if self._lines.qsize() < _MAX_WAITING_LINES:
-                self._lines.put_nowait(line[:_MAX_LINE_BYTES].decode("utf-8", "replace"))
+            if len(self._lines) < _MAX_WAITING_LINES:
+                self._lines.append(line[:_MAX_LINE_BYTES].decode("utf-8", "replace"))
+                self._has_line.set()
         self._kept = bytearray(rest[:_MAX_LINE_BYTES])

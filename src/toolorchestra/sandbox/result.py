@@ -6,7 +6,8 @@ import signal
 from dataclasses import dataclass
 from typing import Literal
 
-from toolorchestra.tool.sandbox_config import SandboxConfig
+from toolorchestra.sandbox.config import SandboxConfig
+from toolorchestra.sandbox.written import WrittenFiles
 
 SandboxStatus = Literal["ok", "error", "timeout", "memory", "output_limit"]
 
@@ -31,6 +32,8 @@ class SandboxResult:
     """One line on what went wrong; empty if nothing did."""
     note: str = ""
     """What else the program's author should know, e.g. that earlier variables are gone."""
+    files: WrittenFiles = WrittenFiles()
+    """What it left in its folder, where it has one."""
 
 
 def judge(

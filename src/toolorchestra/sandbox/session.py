@@ -6,9 +6,10 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import replace
 
-from toolorchestra.tool.sandbox import Sandbox
-from toolorchestra.tool.sandbox_process import SandboxProcess
-from toolorchestra.tool.sandbox_result import SandboxResult
+from toolorchestra.sandbox.input_files import InputFile
+from toolorchestra.sandbox.process import SandboxProcess
+from toolorchestra.sandbox.result import SandboxResult
+from toolorchestra.sandbox.sandbox import Sandbox
 
 RESTARTED = "the interpreter was restarted: earlier variables are gone"
 
@@ -28,8 +29,12 @@ class SandboxSession:
         """Whether no run is under way or waiting."""
         return not self._lock.locked()
 
-    async def run(self, code: str) -> SandboxResult:
+    async def run(self, code: str, files: tuple[InputFile, ...] = ()) -> SandboxResult:
         """Run code on the variables of the earlier runs.
+
+        Args:
+            code: Python source.
+            files: What a new interpreter finds in its folder.
 
         Raises:
             SandboxError: If the sandbox itself fails.
@@ -38,25 +43,23 @@ class SandboxSession:
             is_fresh = self._process is None or not self._process.is_alive
             try:
                 if is_fresh:
-                    await self._replace()
-                assert self._process is not None
-                result = await self._process.run(code, is_last=False)
+                    await self._end()
+                    self._process, result = await self._sandbox.begin(code, files, is_last=False)
+                else:
+                    assert self._process is not None
+                    result = await self._process.run(code, is_last=False)
             except BaseException:  # Cancelled in the middle, it cannot take the next request.
                 await self._end()
                 raise
-            note = RESTARTED if is_fresh and self._has_run else ""
+            if is_fresh and self._has_run:
+                result = replace(result, note="; ".join(filter(None, (RESTARTED, result.note))))
             self._has_run = True
-            return replace(result, note=note)
+            return result
 
     async def close(self) -> None:
         """End the interpreter; a later run would start a new one."""
         async with self._lock:
             await self._end()
-
-    async def _replace(self) -> None:
-        await self._end()
-        self._process = self._sandbox.process()
-        await self._process.start()
 
     async def _end(self) -> None:
         process, self._process = self._process, None
@@ -73,7 +76,7 @@ class SessionPool:
         self._max_sessions = max_sessions
         self._sessions: OrderedDict[str, SandboxSession] = OrderedDict()
 
-    async def run(self, code: str, *, key: str) -> SandboxResult:
+    async def run(self, code: str, files: tuple[InputFile, ...] = (), *, key: str) -> SandboxResult:
         """Run code in the session of this key.
 
         Raises:
@@ -82,7 +85,7 @@ class SessionPool:
         session = self._sessions.setdefault(key, SandboxSession(self._sandbox))
         self._sessions.move_to_end(key)
         await self._close_oldest()
-        return await session.run(code)
+        return await session.run(code, files)
 
     async def close(self, key: str) -> None:
         """End the session of this key, if there is one."""

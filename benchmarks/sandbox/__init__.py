@@ -1,0 +1,1 @@
+"""Calls of the code interpreter with and without interpreters that wait warm."""

@@ -1,0 +1,1 @@
+"""Where untrusted Python runs: confined, within limits, in interpreters that may wait warm."""
