@@ -14,6 +14,7 @@ from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.benchmark.config import BenchmarkConfig
 from toolorchestra.dataset.config import DatasetConfig
 from toolorchestra.dry_run.config import DryRunConfig
+from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.launch.config import LauncherConfig
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.preference.config import PreferenceConfig
@@ -48,6 +49,7 @@ class PlayConfig:
     benchmark: BenchmarkConfig
     model: ModelConfig
     rollout: RolloutConfig
+    judge: JudgeConfig
     experiment: ExperimentConfig = field(default_factory=ExperimentConfig)
     seed: int = 1
     """Of episodes, sampling and everything else that is random."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from toolorchestra.config import PlayConfig
+from toolorchestra.judge.price import judge_price
 from toolorchestra.preference.vector import check_preference
 from toolorchestra.pricing.check import check_pricing
 from toolorchestra.pricing.config import PricingConfig
@@ -30,7 +31,7 @@ def check_worlds(config: PlayConfig) -> list[str]:
 
     Raises:
         ValueError: a tool without a price where none may be missing, a preference over tools that
-            do not exist, or too few tools.
+            do not exist, too few tools, or a judge without a price.
     """
     notes = []
     for name, toolset, pricing, _ in worlds_of(config):
@@ -42,6 +43,8 @@ def check_worlds(config: PlayConfig) -> list[str]:
         check_outside(config, toolset)
     check_same_experts(config)
     check_preference(config.preference, config.toolset.tools)
+    if config.judge.kind == "llm":
+        judge_price(config.judge, config.pricing)
     return notes
 
 

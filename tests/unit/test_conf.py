@@ -23,6 +23,7 @@ OTHERS = (
     "dataset",
     "model",
     "rollout",
+    "judge",
     "algorithm",
     "trainer",
     "logger",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from toolorchestra.benchmark.world import World
 from toolorchestra.reward.evaluate import utility
+from toolorchestra.reward.group import is_scorable
 from toolorchestra.reward.measures import cost_usd, measure
-from toolorchestra.reward.outcome import judge_answer
 from toolorchestra.rollout.group import Played
-from toolorchestra.types import Episode, Rollout
+from toolorchestra.types import Episode, Rollout, Verdict
 
 PlayOnce = Callable[[Sequence[Episode]], list[Played]]
 """Plays every episode once, greedily."""
@@ -52,6 +52,8 @@ class Trial:
     result: Result
     episode: Episode
     rollout: Rollout
+    verdict: Verdict | None = None
+    """Whether it solves the task, and who decided so; None where the rollout is void."""
 
 
 Keep = Callable[[Sequence[Trial]], None]
@@ -69,9 +71,10 @@ def evaluate_policy(
     """One result an episode, in the episodes' order; `keep` gets them with their rollouts."""
     trials = [
         Trial(
-            result=_result(policy, world, played.episode, played.rollouts[0]),
+            result=_result(policy, world, played),
             episode=played.episode,
             rollout=played.rollouts[0],
+            verdict=played.verdicts[0],
         )
         for played in play(episodes)
     ]
@@ -79,10 +82,10 @@ def evaluate_policy(
     return [trial.result for trial in trials]
 
 
-def _result(policy: str, world: str, episode: Episode, rollout: Rollout) -> Result:
-    verdict = judge_answer(episode.task, rollout.answer)
-    is_scored = rollout.status != "void" and verdict.is_solved is not None
-    measures = measure(rollout, episode, verdict) if is_scored else None
+def _result(policy: str, world: str, played: Played) -> Result:
+    episode, rollout, verdict = played.episode, played.rollouts[0], played.verdicts[0]
+    is_scored = is_scorable(rollout, verdict)
+    measures = measure(rollout, episode, verdict) if verdict and is_scored else None
     results = [result for turn in rollout.turns for result in turn.results]
     refused = sum(bool(result.metadata.get("malformed", False)) for result in results)
     # a message that was cut is one fault, even where no piece of it can be named

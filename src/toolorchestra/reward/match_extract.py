@@ -80,6 +80,11 @@ def unwrapped(text: str) -> str:
             return text
 
 
+def without_thinking(text: str) -> str:
+    """The end of `text` without the thoughts in it; "" where there is nothing else."""
+    return _THINKING.sub(" ", text[-MAX_CHARS:].rpartition("</think>")[2]).strip()
+
+
 def final_answer(text: str) -> FinalAnswer:
     r"""Find what `text` gives as its answer.
 
@@ -90,7 +95,7 @@ def final_answer(text: str) -> FinalAnswer:
         The last marked answer, up to the end of its line, or else the whole text; "" where there is
         nothing but thinking.
     """
-    text = plain(_THINKING.sub(" ", text[-MAX_CHARS:].rpartition("</think>")[2]))
+    text = plain(without_thinking(text))
     marks = [match for match in _MARK.finditer(text) if text[match.end() :].strip()]
     boxed = _last_boxed(text)
     if boxed is not None and (not marks or marks[-1].start() < boxed[0]):

@@ -12,7 +12,7 @@ _VERDICT = re.compile(
 )
 _LABELLED = re.compile(
     r"\b(?:correct|judge?ment|verdict|decision)\s*[*_]*\s*[:=]\s*[*_]*\s*"
-    r"(?P<value>yes|no|true|false)\b",
+    r"(?P<value>yes|no|true|false|not[_ ]attempted)\b",
     re.IGNORECASE,
 )
 _ALONE = re.compile(r"\W*(?P<value>yes|no|true|false|not[_ ]attempted)\W*", re.IGNORECASE)

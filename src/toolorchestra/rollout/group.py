@@ -1,4 +1,8 @@
-"""One group: an episode played many times at once; void attempts are tried again, and counted."""
+"""One group: an episode played many times at once, each rollout judged as it ends.
+
+Void attempts are tried again, and counted. A judge may wait for a network: by then the rollout has
+left the gate, so that others are played meanwhile, and its deadline is behind it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from toolorchestra.types import Episode, Rollout
+from toolorchestra.judge.base import Judge, judge_rollout
+from toolorchestra.judge.match import MATCHER
+from toolorchestra.types import Episode, Rollout, Verdict
 
 PlayOnce = Callable[[Episode, int], Awaitable[Rollout]]
 """Plays an episode once, given the sample's number."""
@@ -21,6 +27,8 @@ class Played:
 
     episode: Episode
     rollouts: tuple[Rollout, ...]
+    verdicts: tuple[Verdict | None, ...]
+    """One a rollout; None where it is void."""
     num_void: int
     """Attempts that an infrastructure fault ended, replaced ones included."""
 
@@ -32,15 +40,17 @@ async def play_group(
     group_size: int,
     gate: asyncio.Semaphore,
     max_redispatch: int,
+    judge: Judge = MATCHER,
     on_done: OnDone = lambda rollout: None,
 ) -> Played:
-    """Plays an episode `group_size` times, each attempt when `gate` lets it in.
+    """Plays an episode `group_size` times, each attempt when `gate` lets it in, and judges each.
 
-    `on_done` hears of each rollout as it ends, for progress displays. If one rollout raises, which
-    only a programming error or a lost engine can cause, the others are cancelled.
+    `on_done` hears of each rollout as it has been judged, for progress displays. If one raises,
+    which only a programming error, a lost engine or a judge that fails too often can cause, the
+    others are cancelled.
     """
 
-    async def attempt(sample: int) -> tuple[Rollout, int]:
+    async def attempt(sample: int) -> tuple[Rollout, Verdict | None, int]:
         num_void = 0
         while True:
             async with gate:
@@ -48,14 +58,16 @@ async def play_group(
             is_void = rollout.status == "void"
             num_void += is_void
             if not is_void or num_void > max_redispatch:
+                rollout, verdict = await judge_rollout(judge, episode.task, rollout)
                 on_done(rollout)
-                return rollout, num_void
+                return rollout, verdict, num_void
 
     ended = await all_or_none([attempt(sample) for sample in range(group_size)])
     return Played(
         episode=episode,
-        rollouts=tuple(rollout for rollout, _ in ended),
-        num_void=sum(num_void for _, num_void in ended),
+        rollouts=tuple(rollout for rollout, _, _ in ended),
+        verdicts=tuple(verdict for _, verdict, _ in ended),
+        num_void=sum(num_void for _, _, num_void in ended),
     )
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from toolorchestra.engine.base import Engine
+from toolorchestra.judge.base import Judge
+from toolorchestra.judge.match import MATCHER
 from toolorchestra.provider.providers import Providers
 from toolorchestra.rollout.background import Background
 from toolorchestra.rollout.config import RolloutConfig
@@ -20,7 +22,8 @@ T = TypeVar("T")
 
 
 class Stage:
-    """What all players of a run share: the event loop, the tools, and how the policy is spoken to.
+    """What all players of a run share: the event loop, the tools, the judge, and how the policy is
+    spoken to.
 
     Tools hold processes and locks that belong to one event loop, hence one for the whole run.
     """
@@ -34,11 +37,12 @@ class Stage:
         max_new_tokens: int,
         max_context: int,
         providers: Providers | None = None,
+        judge: Judge = MATCHER,
     ) -> None:
         self._background = Background()
         self._gate = asyncio.Semaphore(config.max_concurrent)
         self._tools, self._speaker, self._config = tools, speaker, config
-        self._providers = providers
+        self._providers, self._judge = providers, judge
         deadline_s = None if providers is None else providers.config.deadline_s
         tool_s, rollout_s = config.timeouts_s(deadline_s=deadline_s)
         self._limits = Limits(
@@ -106,17 +110,18 @@ class Stage:
             group_size=group_size,
             gate=self._gate,
             max_redispatch=self._config.max_redispatch,
+            judge=self._judge,
             on_done=on_done,
         )
 
     def close(self) -> None:
-        """Ends the tools' processes and the event loop."""
+        """Ends the tools' processes, the judge and the event loop."""
         try:
-            self.run(self._close_tools())
+            self.run(self._close_parts())
         finally:
             self._background.close()
 
-    async def _close_tools(self) -> None:
-        await asyncio.gather(*(tool.close() for tool in self._tools.values()))
+    async def _close_parts(self) -> None:
+        await asyncio.gather(*(tool.close() for tool in self._tools.values()), self._judge.close())
         if self._providers is not None:
             await self._providers.close()

@@ -14,7 +14,6 @@ from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.algorithm.filters import FilterDecision, count_drops, filter_group
 from toolorchestra.reward.config import RewardConfig
 from toolorchestra.reward.group import score_group
-from toolorchestra.reward.outcome import judge_answer
 from toolorchestra.reward.weights import weigh
 from toolorchestra.rollout.group import Played
 from toolorchestra.rollout.pool import Batch, Pool, PoolState
@@ -82,11 +81,10 @@ class Scorer:
         )
 
     def _score(self, played: Played) -> Group:
-        verdicts = [judge_answer(played.episode.task, item.answer) for item in played.rollouts]
         return score_group(
             played.episode,
             played.rollouts,
-            verdicts,
+            played.verdicts,
             rule=self._reward.rule,
             preference=reward_preference(played.episode, self._reward),
             tool_use=self._reward.tool_use,

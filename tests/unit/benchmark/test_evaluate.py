@@ -2,6 +2,7 @@ import pytest
 from tests.unit.benchmark.worlds import make_episode, make_world, result, turn
 
 from toolorchestra.benchmark.evaluate import ORACLE_BOUND, evaluate_policy, oracle_bound
+from toolorchestra.reward.outcome import judge_answer
 from toolorchestra.rollout.group import Played
 from toolorchestra.types import CallError, LedgerEntry, Preference, Rollout, Task, Usage
 
@@ -33,7 +34,8 @@ def played(episode, *turns, ledger=(), status="answered", answer="4"):
         answer=answer,
         ledger=ledger,
     )
-    return Played(episode=episode, rollouts=(rollout,), num_void=0)
+    verdict = None if status == "void" else judge_answer(episode.task, answer)
+    return Played(episode=episode, rollouts=(rollout,), verdicts=(verdict,), num_void=0)
 
 
 def evaluate(*items):

@@ -33,7 +33,7 @@ class Play:
         except asyncio.CancelledError:
             self.cancelled.append(index)
             raise
-        return Played(episode=item, rollouts=(), num_void=0)
+        return Played(episode=item, rollouts=(), verdicts=(), num_void=0)
 
     def settle(self, played):
         return Group(int(played.episode.id), int(played.episode.id) not in self.dull)

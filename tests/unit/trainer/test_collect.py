@@ -5,6 +5,7 @@ from tests.invariant.records import entry, episode, preference, result, rollout,
 
 from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.reward.config import RewardConfig
+from toolorchestra.reward.outcome import judge_answer
 from toolorchestra.rollout.group import Played
 from toolorchestra.rollout.pool import Batch
 from toolorchestra.trainer.collect import Scorer, reward_preference, step_data
@@ -21,11 +22,22 @@ def attempt(sample, answer="4", *, rows=(ROW,), **changes):
     return rollout(turn(result("a")), turn(text="4"), **(fields | changes))
 
 
+def verdict(task, attempted):
+    return None if attempted.status == "void" else judge_answer(task, attempted.answer)
+
+
 def collect(*groups, algorithm=None, given=GIVEN, num_void=0, version=0, **batch):
     """One step whose episodes ended as `groups` say."""
     score = Scorer(reward=RewardConfig(name="paper"), algorithm=algorithm or AlgorithmConfig())
     scored = [
-        score(Played(episode=replace(given, id=f"e{i}"), rollouts=tuple(group), num_void=num_void))
+        score(
+            Played(
+                episode=replace(given, id=f"e{i}"),
+                rollouts=tuple(group),
+                verdicts=tuple(verdict(given.task, attempted) for attempted in group),
+                num_void=num_void,
+            )
+        )
         for i, group in enumerate(groups)
     ]
     counts = {"num_replaced": 0, "num_stale": 0, "num_ahead": 0} | batch

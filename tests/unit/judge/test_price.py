@@ -1,0 +1,30 @@
+import pytest
+from tests.composed import options_of
+from tests.unit.judge.stand_in import make_config
+
+from toolorchestra.judge.price import judge_price
+from toolorchestra.worlds import check_worlds
+
+
+def test_the_price_is_that_of_the_models_name():
+    price = judge_price(make_config(model="GPT-5-mini"), options_of().pricing)
+    assert (price.usd_per_input_mtok, price.usd_per_output_mtok) == (0.25, 2.0)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("judge.model=gpt-6",),
+        ("judge.model=DeepSeek-Math-7b-Instruct",),
+        ("pricing=alt", "pricing.missing=mask"),
+    ],
+)
+def test_a_judge_without_a_price_is_refused_before_anything_starts(overrides):
+    with pytest.raises(ValueError, match="; use ") as caught:
+        check_worlds(options_of("judge=llm", *overrides))
+    assert "GPT-5" in str(caught.value) or overrides[0].partition("=")[2] in str(caught.value)
+
+
+def test_matchers_need_no_price():
+    check_worlds(options_of("judge=match"))
+    check_worlds(options_of("judge=llm"))
