@@ -1,0 +1,1 @@
+"""How often matchers are right: ours, bare math-verify, and equal strings."""
