@@ -28,7 +28,9 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     for cases in (traps(), [case for path in asked.public for case in public_cases(path)]):
         if cases:
-            verdicts = {name: [matcher(case) for case in cases] for name, matcher in MATCHERS.items()}
+            verdicts = {
+                name: [matcher(case) for case in cases] for name, matcher in MATCHERS.items()
+            }
             print(table(cases, verdicts))
             if asked.wrong:
                 tell_wrong(cases, verdicts[asked.wrong])
@@ -58,9 +60,7 @@ def _row(name: str, places: Sequence[int], cases: Sequence[Case], verdicts: Verd
     return f"| {name} | {len(places)} | {' | '.join(f'{100 * s:.0f} %' for s in shares)} |"
 
 
-def _kinds_of_error(
-    places: Sequence[int], cases: Sequence[Case], verdicts: Verdicts
-) -> list[str]:
+def _kinds_of_error(places: Sequence[int], cases: Sequence[Case], verdicts: Verdicts) -> list[str]:
     """Counts of wrong answers that pass, right ones that do not, and cases left undecided."""
     rows = []
     for name, is_right, verdict in (

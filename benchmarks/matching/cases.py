@@ -73,7 +73,14 @@ def public_cases(path: Path) -> list[Case]:
 
 
 def _case(
-    group: str, kind: str, gold: str, given: str, *, is_right: bool, arguable: str = "", metadata: Json | None = None
+    group: str,
+    kind: str,
+    gold: str,
+    given: str,
+    *,
+    is_right: bool,
+    arguable: str = "",
+    metadata: Json | None = None,
 ) -> Case:
     task = Task(
         id="case",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from toolorchestra.reward.match_extract import final_answer, unwrapped
-from toolorchestra.reward.match_text import words_of
+from toolorchestra.reward.match_text import match_text, words_of
 
 _WRAPPED = re.compile(r"[(\[]([A-J])[)\]]|\b([A-J])[).:](?=\s|$)|\*\*([A-J])\*\*")
 _NAMED = re.compile(r"\b(?:option|choice|letter)s?\s+([A-J])\b", re.IGNORECASE)
@@ -14,6 +14,10 @@ _BARE = re.compile(r"(?<![\w'])([B-HJ])(?![\w'])")
 _BARE_A_OR_I = re.compile(r"(?<![\w'])([AI])(?=\s*(?:$|[,.;/]|\b(?:and|or)\b))")
 _NEGATION = re.compile(
     r"(?:\bnot|n't|\bnever|\bneither|\bnor|\bexcept)\s+(?:(?!but\b)\w+\s+){0,2}[(\[*]*$",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"[)\]*.:]*\s+(?:is|are|was)(?:n't)?\s+(?:\w+\s+)?(?:not|wrong|incorrect|false)\b",
     re.IGNORECASE,
 )
 _NEGATION_CHARS = 60
@@ -26,7 +30,7 @@ def _letters_in(text: str) -> set[str]:
         for match in pattern.finditer(text):
             letter = next(group for group in match.groups() if group)
             before = text[max(0, match.start() - _NEGATION_CHARS) : match.start()]
-            if not _NEGATION.search(before):
+            if not _NEGATION.search(before) and not _DENIED.match(text, match.end()):
                 found.add(letter.upper())
     return found
 
@@ -49,6 +53,8 @@ def match_choice(gold: str, answer: str, *, options: Sequence[str] = ()) -> bool
     text = final_answer(answer).text
     words = words_of(text)
     named = [chr(ord("A") + i) for i, option in enumerate(options) if words_of(option) == words]
+    if not named:
+        named = [chr(ord("A") + i) for i, option in enumerate(options) if match_text(option, text)]
     if named:
         return named == [wanted]
     if re.fullmatch("[a-j]", text):

@@ -13,7 +13,8 @@ _MONTHS |= {name.lower(): i for i, name in enumerate(calendar.month_abbr) if nam
 _MONTHS["sept"] = 9
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_YEAR = r"(?P<year>\d{3,4})(?: ?(?P<era>BCE?|AD|CE)\b)?"
+_ERA = r"(?:BCE?|AD|CE)\b"
+_YEAR = rf"(?P<year>\d{{3,4}}|\d{{1,2}}(?= ?{_ERA}))(?: ?(?P<era>{_ERA}))?"
 _PATTERNS = tuple(
     re.compile(rf"(?<![\w-]){pattern}(?![\w-])", re.IGNORECASE)
     for pattern in (

@@ -16,6 +16,13 @@ MAX_CHARS = 10_000
 _MAX_UNCLOSED = 20
 """Boxes that never close are given up after this many, which bounds the time they cost."""
 
+_MAX_IN_ROW = 50
+_GAP = r"(?:[\s$.]|\\[,;:! ()\[\]]|\\q?quad)*"
+_JOINT = re.compile(
+    rf"{_GAP}(?:(?:[,;&]|\band\b|\bor\b|\\text\s*\{{[\s,]*(?:and|or)[\s,]*\}}){_GAP})+"
+)
+"""What may stand between two boxes that are items of one answer."""
+
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _MARK = re.compile(
     r"(?:^|(?<=[\s*_(>#]))"
@@ -49,9 +56,9 @@ def plain(text: str) -> str:
     return _SPACES.sub(" ", unicodedata.normalize("NFKC", text).translate(_PLAIN_SIGNS)).strip()
 
 
-def _last_boxed(text: str) -> tuple[int, str] | None:
-    r"""Position and content of the last "\boxed{...}" whose braces close."""
-    start = text.rfind(r"\boxed")
+def _boxed_before(text: str, end: int) -> tuple[int, int, str] | None:
+    r"""Start, end and content of the last "\boxed{...}" before `end` whose braces close."""
+    start = text.rfind(r"\boxed", 0, end)
     for _ in range(_MAX_UNCLOSED):
         if start < 0:
             break
@@ -60,9 +67,24 @@ def _last_boxed(text: str) -> tuple[int, str] | None:
         for place in range(opening, len(text)) if opening >= 0 else ():
             depth += {"{": 1, "}": -1}.get(text[place], 0)
             if depth == 0:
-                return start, text[opening + 1 : place]
+                return start, place + 1, text[opening + 1 : place]
         start = text.rfind(r"\boxed", 0, start)
     return None
+
+
+def _last_boxed(text: str) -> tuple[int, str] | None:
+    r"""Position and content of the last "\boxed{...}", with those that it stands in a row with."""
+    last = _boxed_before(text, len(text))
+    if last is None:
+        return None
+    start, contents = last[0], [last[2]]
+    while len(contents) < _MAX_IN_ROW:
+        before = _boxed_before(text, start)
+        if before is None or not _JOINT.fullmatch(text, before[1], start):
+            break
+        start = before[0]
+        contents += [] if before[2] in contents else [before[2]]
+    return start, ", ".join(reversed(contents))
 
 
 def unwrapped(text: str) -> str:

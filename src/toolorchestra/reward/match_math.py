@@ -18,6 +18,11 @@ _MAX_CHARS = 300
 _DEADLINE_S = 5.0
 _START_S = 60.0
 """The first formula also waits for the process to import its library."""
+_FORMULA = re.compile(
+    r"\$\$(.+?)\$\$|(?<!\\)\$(.+?)(?<!\\)\$|\\\[(.+?)\\\]|\\\((.+?)\\\)", re.DOTALL
+)
+_NUMBER_ALONE = re.compile(r"(?<![\\$])\$ ?(-?\d[\d.,]*) ?\$(?!\$)")
+_NEGATION = re.compile(r"\b(?:not|never|neither|nor)\b|n't\b", re.IGNORECASE)
 _PLAIN_NUMBER = re.compile(r"[\d.,+\-/^ _eE%]*\d[\d.,+\-/^ _eE%]*")
 
 
@@ -75,6 +80,18 @@ COMPARER = MathComparer()
 atexit.register(COMPARER.close)
 
 
+def formula_of(text: str) -> str:
+    """The only formula between TeX's marks in `text`; all of it where there are none or several, or
+    where the words around it deny it."""
+    found = list(_FORMULA.finditer(text))
+    if len(found) != 1 or _NEGATION.search(text[: found[0].start()]):
+        return text
+    behind = text[found[0].end() :].strip()
+    if re.match(r"\\?%|per ?cent|pct", behind):
+        return text
+    return next(part for part in found[0].groups() if part).strip()
+
+
 def match_math(gold: str, answer: str) -> bool | None:
     """Whether `answer` gives the formula `gold`.
 
@@ -84,7 +101,9 @@ def match_math(gold: str, answer: str) -> bool | None:
     Returns:
         None where the comparison took too long to decide.
     """
-    wanted, given = plain(unwrapped(gold)), final_answer(answer).text
+    answer = _NUMBER_ALONE.sub(r"\1", answer)
+    wanted = final_answer(gold).text if r"\boxed" in gold else plain(unwrapped(gold))
+    given = formula_of(final_answer(answer).text)
     if not wanted or "%" in wanted + given or _PLAIN_NUMBER.fullmatch(wanted):
         verdict = match_number(wanted, answer)
         if verdict or "%" in wanted + given:

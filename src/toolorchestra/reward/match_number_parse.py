@@ -18,7 +18,7 @@ _MAX_EXPONENT = 400
 _MAX_DIGITS = 400
 
 _NUMBER = re.compile(
-    r"(?<![\w#])(?<!\w[.,])"
+    r"(?<![\w#^])(?<!\^\{)(?<!\w[.,])"
     r"(?P<sign>(?<![\w)\]])[+-] ?)?(?P<currency>[$€£¥] ?)?(?P<inner_sign>(?<=[$€£¥])-)?"
     r"(?P<digits>\d{1,3}(?:[ _'’]\d{3})+(?!\d)(?:\.\d+)?|\d[\d.,]*\d|\d|\.\d+)"
     r"(?:[eE](?P<exponent>[+-]?\d+)(?!\w))?"
@@ -28,7 +28,7 @@ _NUMBER = re.compile(
 )
 _OPEN_BRACKET = re.compile(r"[(\[{][^)\]}]*$")
 _BRACKET_CHARS = 80
-_PERCENT = re.compile(r" ?(?:\\?%|percent\b|per cent\b)", re.IGNORECASE)
+_PERCENT = re.compile(r" ?(?:\\?%|(?:percent|per cent|percentage|pct)\b)", re.IGNORECASE)
 _SCALE = re.compile(rf" (?P<scale>{'|'.join(SCALES)})\b", re.IGNORECASE)
 
 

@@ -14,10 +14,13 @@ _SMALL = {word: value for value, word in enumerate(_TO_NINETEEN.split())}
 _TENS = {word: 10 * value for value, word in enumerate(_TO_NINETY.split(), start=2)}
 SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
-_NUMBER_WORD = "|".join(sorted([*_SMALL, *_TENS, *SCALES, "hundred"], key=len, reverse=True))
+_NUMBER_WORD = "|".join(
+    sorted([*_SMALL, *_TENS, *SCALES, "hundred", "dozen"], key=len, reverse=True)
+)
 _PHRASE = re.compile(
     rf"\b(?:(?P<sign>minus|negative) )?"
-    rf"(?P<words>(?:a (?=hundred|thousand|million))?(?:{_NUMBER_WORD})"
+    rf"(?P<half>half (?=a dozen))?"
+    rf"(?P<words>(?:a (?=hundred|thousand|million|dozen))?(?:{_NUMBER_WORD})"
     rf"(?:[ -](?:and )?(?:{_NUMBER_WORD}))*)\b",
     re.IGNORECASE,
 )
@@ -36,10 +39,10 @@ def _value(words: list[str]) -> int | None:
             if last == 10 and value > 9:
                 return None
             part, last = part + value, size
-        elif word == "hundred":
+        elif word in ("hundred", "dozen"):
             if last in (10, 100):
                 return None
-            part, last = (part or 1) * 100, 100
+            part, last = (part or 1) * (100 if word == "hundred" else 12), 100
         else:
             total += (part or 1) * SCALES[word]
             part, last = 0, None
@@ -53,8 +56,6 @@ def words_to_numbers(text: str) -> list[tuple[int, int, Fraction | None]]:
     for match in _PHRASE.finditer(text):
         words = re.split(r"[ -]", match["words"].lower())
         value = _value([word for word in words if word not in ("a", "and")])
-        sign = -1 if match["sign"] else 1
-        found.append(
-            (match.start(), match.end(), None if value is None else Fraction(sign * value))
-        )
+        factor = Fraction(-1 if match["sign"] else 1, 2 if match["half"] else 1)
+        found.append((match.start(), match.end(), None if value is None else factor * value))
     return found

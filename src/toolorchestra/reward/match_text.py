@@ -21,17 +21,32 @@ _FILLERS = frozenset(_FILLER_TEXT.split())
 _MAX_WORDS = 40
 _LETTERS_WITHOUT_PARTS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe"})
 _ACCENT = re.compile("[\u0300-\u036f]")
+_ORDINALS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first
+""".split()
+_CENTURY = re.compile(rf"\b({'|'.join(reversed(_ORDINALS))})(?=[ -]centur(?:y|ies)\b)")
+_RANGE = re.compile(r"(?<=\d)\s+to\s+(?=\d)")
+_INITIALS = re.compile(r"\b(?:[^\W\d_]\. )+[^\W\d_]\.|\b(?:[^\W\d_]\.)+[^\W\d_]\b\.?")
 _WORD = re.compile(r"(?:(?<!\w)-(?=\d))?[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*[+#%]*")
 """Signs, decimals and endings such as in "C++" and "50%" are part of a word: they change it."""
 
 
 def words_of(text: str) -> list[str]:
     """The words of `text`: compatibility forms, case and accents folded, punctuation to spaces,
-    articles dropped unless nothing else is left."""
+    initials joined ("J. R. R."), articles dropped unless nothing else is left."""
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS_WITHOUT_PARTS)
+    folded = _RANGE.sub("-", _CENTURY.sub(_as_digits, folded))
+    folded = _INITIALS.sub(lambda match: re.sub(r"[. ]", "", match[0]) + " ", folded)
     letters = _ACCENT.sub("", unicodedata.normalize("NFD", folded))
     words = _WORD.findall(unicodedata.normalize("NFC", letters))
     return [word for word in words if word not in _ARTICLES] or words
+
+
+def _as_digits(match: re.Match[str]) -> str:
+    number = _ORDINALS.index(match[1]) + 1
+    suffix = "th" if 3 < number < 21 else {1: "st", 2: "nd", 3: "rd"}[number % 10]
+    return f"{number}{suffix}"
 
 
 def _places(words: list[str], wanted: list[str]) -> list[int]:
