@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def table(cases: Sequence[Case], verdicts: Verdicts) -> str:
-    """A Markdown table: shares of right verdicts by group; arguable cases are a group of their own."""
+    """A Markdown table: shares of right verdicts by group; arguable cases are a group."""
     groups = [case.group if not case.arguable else "arguable" for case in cases]
     lines = [
         f"| group | cases | {' | '.join(verdicts)} |",

@@ -131,7 +131,9 @@ class LlmJudge:
                         messages, sampling=self._sampling, deadline_s=limit_s
                     )
             except ProviderFault as fault:
-                return _Outcome(ruling=None, reason=f"{fault.kind}: {fault}")
+                # what failed may have been paid for too
+                usage = fault.usage if fault.usage != Usage() else None
+                return _Outcome(ruling=None, reason=f"{fault.kind}: {fault}", usage=usage)
             except TimeoutError:
                 if not deadline.expired():
                     raise
@@ -161,6 +163,7 @@ class LlmJudge:
         return LedgerEntry(
             kind="judge",
             name=self._config.model,
+            priced_as=(self._config.model,),
             usage=usage,
             cost_usd=cost,
             latency_s=latency_s,

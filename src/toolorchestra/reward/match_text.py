@@ -21,10 +21,11 @@ _FILLERS = frozenset(_FILLER_TEXT.split())
 _MAX_WORDS = 40
 _LETTERS_WITHOUT_PARTS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe"})
 _ACCENT = re.compile("[\u0300-\u036f]")
-_ORDINALS = """
+_ORDINAL_TEXT = """
     first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
     fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first
-""".split()
+"""
+_ORDINALS = _ORDINAL_TEXT.split()
 _CENTURY = re.compile(rf"\b({'|'.join(reversed(_ORDINALS))})(?=[ -]centur(?:y|ies)\b)")
 _RANGE = re.compile(r"(?<=\d)\s+to\s+(?=\d)")
 _INITIALS = re.compile(r"\b(?:[^\W\d_]\. )+[^\W\d_]\.|\b(?:[^\W\d_]\.)+[^\W\d_]\b\.?")

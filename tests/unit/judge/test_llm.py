@@ -132,8 +132,21 @@ async def test_the_bill_is_the_models_usage_at_its_price():
     done = await judged("x", PlannedModel(RIGHT))
     # 1,000 input tokens at $1 and 100 output tokens at $10 a million
     assert done.bill == LedgerEntry(
-        kind="judge", name="GPT-5", usage=USAGE, cost_usd=0.002, latency_s=2.0, turn=3
+        kind="judge",
+        name="GPT-5",
+        priced_as=("GPT-5",),
+        usage=USAGE,
+        cost_usd=0.002,
+        latency_s=2.0,
+        turn=3,
     )
+
+
+async def test_a_fault_whose_attempts_were_counted_is_paid_for():
+    fault = ProviderFault("503 after a reply was begun", kind="server")
+    fault.usage = USAGE
+    done = await judged("x", PlannedModel(fault))
+    assert (done.verdict.is_solved, done.bill.cost_usd) == (None, 0.002)
 
 
 async def test_aliases_are_shown_to_the_judge():
@@ -244,11 +257,8 @@ async def test_what_judging_came_to_is_told_at_the_end(caplog):
 async def test_a_schema_is_asked_for_where_the_config_says_so():
     for is_structured in (True, False):
         model = PlannedModel(RIGHT)
-        judge = make_judge(model)
-        judge = make_judge(
-            model,
-            sampling=replace(judge._config.sampling, is_structured=is_structured, max_tokens=77),
-        )
+        options = JudgeSamplingConfig(is_structured=is_structured, max_tokens=77)
+        judge = make_judge(model, sampling=options)
         await judge.judge(task(), "x", turn=0)
         await judge.close()
         schema = model.samplings[0].json_schema
