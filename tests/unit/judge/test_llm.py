@@ -17,6 +17,7 @@ from tests.unit.judge.stand_in import (
     task,
 )
 
+from toolorchestra.judge.config import JudgeSamplingConfig
 from toolorchestra.judge.unscored import TooManyUnscored
 from toolorchestra.provider.fault import ProviderFault
 from toolorchestra.types import LedgerEntry

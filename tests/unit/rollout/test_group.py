@@ -2,9 +2,11 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from tests.invariant.records import episode, rollout
+from tests.invariant.records import entry, episode, rollout
 
+from toolorchestra.judge.base import Judged
 from toolorchestra.rollout.group import all_or_none, play_group
+from toolorchestra.types import Verdict
 
 EPISODES = [replace(episode(), id=f"episode-{i}") for i in range(3)]
 
@@ -114,3 +116,64 @@ async def test_a_bug_cancels_all_others_and_comes_through_as_it_is():
 
 async def test_nothing_to_play_gives_nothing():
     assert await all_or_none([]) == []
+
+
+class SlowJudge:
+    """Decides only when it is let."""
+
+    def __init__(self):
+        self.let, self.waiting = asyncio.Event(), []
+
+    async def judge(self, task, answer, *, turn):
+        self.waiting.append(answer)
+        await self.let.wait()
+        verdict = Verdict(is_solved=answer == "right", decided_by="judge:slow")
+        return Judged(verdict=verdict, bill=entry("judge", 0.25))
+
+    async def close(self):
+        """Holds nothing."""
+
+
+async def test_each_rollout_is_judged_as_it_ends_and_verdicts_keep_their_order():
+    async def play(item, sample):
+        await asyncio.sleep(0.01 * (3 - sample))  # later samples end first
+        if sample == 2:
+            return played(item, sample, status="void", fault="503")
+        return played(item, sample, answer=["4", "5"][sample])
+
+    groups = await run(play, group_size=3, max_redispatch=0)
+    assert [v and v.is_solved for v in groups[0].verdicts] == [True, False, None]
+
+
+async def test_a_judge_that_waits_holds_neither_the_gate_nor_other_judgements():
+    judge, played_now = SlowJudge(), []
+
+    async def play(item, sample):
+        played_now.append(sample)
+        return played(item, sample, answer=["right", "wrong"][sample % 2])
+
+    gate = asyncio.Semaphore(1)
+    group = asyncio.create_task(
+        play_group(EPISODES[0], play=play, group_size=6, gate=gate, max_redispatch=0, judge=judge)
+    )
+    async with asyncio.timeout(30):
+        while len(judge.waiting) < 6:  # all were played through a gate of one
+            await asyncio.sleep(0)
+    assert not gate.locked() and not group.done()
+    judge.let.set()
+    done = await group
+    assert [verdict.is_solved for verdict in done.verdicts] == [True, False] * 3
+    assert [r.ledger[-1].kind for r in done.rollouts] == ["judge"] * 6
+
+
+async def test_a_rollout_that_was_replaced_is_judged_once():
+    judge = SlowJudge()
+    judge.let.set()
+    gate, attempts = asyncio.Semaphore(2), []
+
+    async def play(item, sample):
+        attempts.append(sample)
+        return played(item, sample, status="void" if len(attempts) == 1 else "answered")
+
+    await play_group(EPISODES[0], play=play, group_size=1, gate=gate, max_redispatch=1, judge=judge)
+    assert (len(attempts), len(judge.waiting)) == (2, 1)

@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -5,8 +6,10 @@ from tests.unit.engine.tiny_model import make_engine
 from tests.unit.rollout.stage import FakeTool, engine_of, make_episode, speaker
 
 from toolorchestra.engine.policies import call_text
+from toolorchestra.judge.base import Judged
 from toolorchestra.rollout.config import RolloutConfig
 from toolorchestra.rollout.player import Stage
+from toolorchestra.types import Verdict
 
 EPISODES = [replace(make_episode(), id=f"episode-{i}") for i in range(2)]
 
@@ -63,3 +66,32 @@ def test_tools_are_closed_though_a_bug_ended_the_play():
         stage.play(engine_of(call_text("ask")), EPISODES, group_size=2, is_greedy=True)
     stage.close()
     assert tool.closed[-1] == "all"
+
+
+class WrongJudge:
+    """Finds every answer wrong."""
+
+    is_closed = False
+
+    async def judge(self, task, answer, *, turn):
+        await asyncio.sleep(0)
+        return Judged(verdict=Verdict(is_solved=False, decided_by="judge:wrong"))
+
+    async def close(self):
+        self.is_closed = True
+
+
+def test_the_stages_judge_decides_and_is_closed_with_it():
+    judge = WrongJudge()
+    stage = Stage(
+        tools={"ask": FakeTool()},
+        speaker=speaker(),
+        config=RolloutConfig(max_turns=3),
+        max_new_tokens=60,
+        max_context=600,
+        judge=judge,
+    )
+    (group,) = stage.play(engine_of("answer: 4"), EPISODES[:1], group_size=1, is_greedy=True)
+    assert group.verdicts == (Verdict(is_solved=False, decided_by="judge:wrong"),)
+    stage.close()
+    assert judge.is_closed
