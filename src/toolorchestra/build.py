@@ -25,6 +25,7 @@ from toolorchestra.engine.vllm.launch import GIB, check_machine, start_worker
 from toolorchestra.engine.vllm.transfer import GpuTransfer, vllm_sender
 from toolorchestra.engine.vllm.weights import WeightFolders
 from toolorchestra.engine.vllm.worker import VllmWorker
+from toolorchestra.judge.registry import build_judge
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.model.policy import load_policy
 from toolorchestra.pricing.config import PricingConfig
@@ -97,6 +98,9 @@ def build_stage(config: PlayConfig, speaker: Speaker) -> Stage:
     return Stage(
         tools=build_tools(config, providers),
         providers=providers,
+        judge=build_judge(
+            config.judge, config.pricing, model=partial(providers.model, wanted_by="judge.model")
+        ),
         speaker=speaker,
         config=config.rollout,
         max_new_tokens=config.model.max_new_tokens,
@@ -223,8 +227,8 @@ def build_module(
 def choices(options: PlayConfig) -> dict[str, Any]:
     """The options that tell the points of a sweep apart."""
     groups = (
-        "toolset", "pricing", "preference", "reward", "dataset", "model", "rollout", "algorithm",
-        "trainer",
+        "toolset", "pricing", "preference", "reward", "dataset", "model", "rollout", "judge",
+        "algorithm", "trainer",
     )  # fmt: skip
     named = {group: getattr(options, group).name for group in groups if hasattr(options, group)}
     return {"experiment": options.experiment.name, **named, "seed": options.seed}

@@ -128,6 +128,21 @@ class RepriceConfig:
     """Where tables go; none: the run's folder, or the one that holds all runs."""
 
 
+@dataclass(kw_only=True)
+class AgreementConfig:
+    """A comparison of two judges on answers that are there already."""
+
+    first: JudgeConfig
+    second: JudgeConfig
+    pricing: PricingConfig
+    provider: ProvidersConfig
+    file: str
+    """Trajectories of a run, or lines with question, answer and given."""
+    out: str = "disagreements.jsonl"
+    """Where the answers are written on which the judges differ."""
+    output_root: str = "outputs"
+
+
 def register() -> None:
     """Stores the schemas that the files of `conf/` build on which are named like a command."""
     store = ConfigStore.instance()
@@ -135,3 +150,4 @@ def register() -> None:
     store.store(name="evaluate_schema", node=EvaluateConfig)
     store.store(name="serve_schema", node=ServeConfig)
     store.store(name="reprice_schema", node=RepriceConfig)
+    store.store(name="agreement_schema", node=AgreementConfig)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 
 from toolorchestra.config import PlayConfig
+from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.price import judge_price
 from toolorchestra.preference.vector import check_preference
 from toolorchestra.pricing.check import check_pricing
 from toolorchestra.pricing.config import PricingConfig
+from toolorchestra.provider.config import ProvidersConfig
 from toolorchestra.tool.config import SIMULATED_KINDS
 from toolorchestra.toolset.config import ToolsetConfig
 
@@ -31,7 +33,7 @@ def check_worlds(config: PlayConfig) -> list[str]:
 
     Raises:
         ValueError: a tool without a price where none may be missing, a preference over tools that
-            do not exist, too few tools, or a judge without a price.
+            do not exist, too few tools, or a judge that cannot be asked.
     """
     notes = []
     for name, toolset, pricing, _ in worlds_of(config):
@@ -43,9 +45,24 @@ def check_worlds(config: PlayConfig) -> list[str]:
         check_outside(config, toolset)
     check_same_experts(config)
     check_preference(config.preference, config.toolset.tools)
-    if config.judge.kind == "llm":
-        judge_price(config.judge, config.pricing)
+    check_judge(config.judge, config.pricing, config.provider)
     return notes
+
+
+def check_judge(judge: JudgeConfig, pricing: PricingConfig, provider: ProvidersConfig) -> None:
+    """Checks that a judging model has a price and can be asked.
+
+    Raises:
+        ValueError: It cannot.
+    """
+    if judge.kind == "llm":
+        judge_price(judge, pricing)
+        _check_served(
+            provider,
+            judge.model,
+            wanted_by="judge.model",
+            instead="name another model, or use judge=match",
+        )
 
 
 def check_outside(config: PlayConfig, toolset: ToolsetConfig) -> None:
@@ -62,19 +79,12 @@ def check_outside(config: PlayConfig, toolset: ToolsetConfig) -> None:
         if tool.kind in SIMULATED_KINDS and not toolset.is_simulated(name)
     ]
     for name in outside:
-        model = toolset.tools[name].priced_as
-        found = provider.serving(model)
-        if found is None:
-            raise ValueError(
-                f"provider.providers: none serves {model!r}, which tool.{name} needs; add it to "
-                "one's models, leave the tool out, or use toolset.experts=simulated"
-            )
-        variable = found[1].key_env
-        if variable and provider.cassette.mode != "replay" and not os.environ.get(variable):
-            raise ValueError(
-                f"provider.providers.{found[0]}.key_env: the environment variable {variable} is "
-                f"not set, and tool.{name} needs it; set it, or use toolset.experts=simulated"
-            )
+        _check_served(
+            provider,
+            toolset.tools[name].priced_as,
+            wanted_by=f"tool.{name}",
+            instead="leave the tool out, or use toolset.experts=simulated",
+        )
     if outside and provider.deadline_s >= limit_s:
         raise ValueError(
             f"rollout.tool_timeout_s: {limit_s:g} is not allowed with provider.deadline_s="
@@ -97,3 +107,18 @@ def check_same_experts(config: PlayConfig) -> None:
                     f"{name} world, as both have {tool}; use benchmark.{name}.toolset.experts="
                     f"{first.experts}, or benchmark.{name}=null"
                 )
+
+
+def _check_served(provider: ProvidersConfig, model: str, *, wanted_by: str, instead: str) -> None:
+    found = provider.serving(model)
+    if found is None:
+        raise ValueError(
+            f"provider.providers: none serves {model!r}, which {wanted_by} needs; add it to "
+            f"one's models, {instead}"
+        )
+    variable = found[1].key_env
+    if variable and provider.cassette.mode != "replay" and not os.environ.get(variable):
+        raise ValueError(
+            f"provider.providers.{found[0]}.key_env: the environment variable {variable} is "
+            f"not set, and {wanted_by} needs it; set it, {instead}"
+        )

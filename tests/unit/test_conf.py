@@ -75,7 +75,10 @@ def test_options_that_were_composed_apart_equal_those_composed_together(seed: in
 
 
 @pytest.mark.parametrize(("group", "name"), [(g, n) for g in OTHERS for n in names(g)])
-def test_every_option_of_every_other_group_composes(group: str, name: str) -> None:
+def test_every_option_of_every_other_group_composes(
+    group: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "set")  # a judge is asked with it
     config = option(group, name)
     check_worlds(config)
     chosen = getattr(config, group)

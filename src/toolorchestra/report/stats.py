@@ -124,6 +124,46 @@ def closed_share(
     return Estimate(value=float((total[1] - total[0]) / (total[2] - total[0])), low=low, high=high)
 
 
+def cohens_kappa(
+    first: Sequence[bool],
+    second: Sequence[bool],
+    *,
+    clusters: Sequence[str] | None = None,
+    seed: int = 0,
+    confidence: float = CONFIDENCE,
+) -> Estimate | None:
+    """Agreement of two judges beyond chance, with a bootstrap interval over clusters.
+
+    Returns:
+        None where it is not defined: nothing was judged, or both find all alike. Resamples in
+        which that is so are left out of the interval.
+
+    Raises:
+        ValueError: If the lengths differ.
+    """
+    if not first and not second:
+        return None
+    both = [float(one and two) for one, two in zip(first, second, strict=True)]
+    sums, sizes = _cluster_sums([both, list(map(float, first)), list(map(float, second))], clusters)
+    value = _kappas(sums.sum(axis=0)[None], sizes.sum()[None])[0]
+    if not np.isfinite(value):
+        return None
+    resampled = _kappas(*_resample(sums, sizes, seed=seed))
+    low, high = _interval(resampled[np.isfinite(resampled)], confidence)
+    return Estimate(value=float(value), low=low, high=high)
+
+
+def _kappas(sums: Floats, sizes: Floats) -> Floats:
+    """Kappa of each row of sums (both, first, second); NaN where chance alone agrees always."""
+    both, first, second = (sums / sizes[:, None]).T
+    agreed = 1 - first - second + 2 * both
+    by_chance = first * second + (1 - first) * (1 - second)
+    is_defined = by_chance < 1 - 1e-12
+    return np.where(
+        is_defined, (agreed - by_chance) / np.where(is_defined, 1 - by_chance, 1), np.nan
+    )
+
+
 def _check_lengths(series: Sequence[Sequence[float]], clusters: Sequence[str] | None) -> None:
     lengths = [len(values) for values in series]
     lengths += [] if clusters is None else [len(clusters)]
