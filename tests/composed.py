@@ -14,12 +14,13 @@ CONF = Path(__file__).parents[1] / "conf"
 
 
 def composed(
-    *overrides: str, output_dir: str | Path = "unused", command: str = "train"
+    *overrides: str, output_dir: str | Path | None = "unused", command: str = "train"
 ) -> DictConfig:
     """The config of `python <command>.py <overrides>`."""
     register()
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        return compose(command, overrides=[f"output_dir={output_dir}", *overrides])
+        place = [f"output_dir={output_dir}"] if output_dir else []
+        return compose(command, overrides=[*place, *overrides])
 
 
 def options_of(*overrides: str) -> Config:

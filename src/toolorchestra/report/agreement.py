@@ -1,4 +1,4 @@
-"""How far two judges agree: shares, Cohen's kappa, the table of confusion, and where they differ."""
+"""How far two judges agree: shares, Cohen's kappa, table of confusion, and where they differ."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def agreement_tables(items: Sequence[Twice], names: tuple[str, str]) -> list[Tab
 
 def _figures(items: Sequence[Twice], names: tuple[str, str]) -> Table:
     scored = [item for item in items if item.is_scored]
-    tasks = [item.sample.task.id for item in scored]
+    tasks = [item.sample.task.question for item in scored]
     agreed = [float(item.is_agreed) for item in scored]
     kappa = cohens_kappa(
         [bool(item.first.is_solved) for item in scored],
@@ -60,8 +60,8 @@ def _figures(items: Sequence[Twice], names: tuple[str, str]) -> Table:
             ),
         ),
         digits={"agreement": 3, "kappa": 3},
-        note="Intervals of 95 %, by a bootstrap over tasks. Kappa is agreement beyond chance; it is "
-        "not defined where a judge finds all alike.",
+        note="Intervals of 95 %, by a bootstrap over questions. Kappa is agreement beyond chance; "
+        "it is not defined where both find all alike.",
     )
 
 

@@ -8,6 +8,7 @@ from toolorchestra.report.stats import (
     bootstrap_difference,
     bootstrap_mean,
     closed_share,
+    cohens_kappa,
     wilson,
 )
 
@@ -112,3 +113,43 @@ def test_lengths_must_agree_and_not_be_zero():
         bootstrap_difference([1.0], [1.0, 2.0])
     with pytest.raises(ValueError, match="common length"):
         bootstrap_mean([1.0, 2.0], clusters=["a"])
+
+
+def pairs(both, first_only, second_only, neither):
+    """Verdicts of two judges with these counts."""
+    first = [True] * (both + first_only) + [False] * (second_only + neither)
+    second = [True] * both + [False] * first_only + [True] * second_only + [False] * neither
+    return first, second
+
+
+def test_kappa_matches_a_worked_example():
+    # 20 both right, 5 and 10 one alone, 15 neither: agreement 35/50 = 0.7; by chance
+    # 0.5 0.6 + 0.5 0.4 = 0.5; kappa (0.7 - 0.5) / (1 - 0.5) = 0.4.
+    estimate = cohens_kappa(*pairs(20, 5, 10, 15))
+    assert estimate.value == pytest.approx(0.4)
+    assert estimate.low < 0.4 < estimate.high
+
+
+def test_kappa_is_1_for_equal_and_minus_1_for_opposite_judges():
+    assert cohens_kappa(*pairs(5, 0, 0, 5)) == Estimate(value=1.0, low=1.0, high=1.0)
+    assert cohens_kappa(*pairs(0, 5, 5, 0)).value == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("counts", [(9, 0, 0, 0), (0, 0, 0, 9), (0, 0, 0, 0)])
+def test_kappa_is_not_defined_where_both_find_all_alike(counts):
+    assert cohens_kappa(*pairs(*counts)) is None
+
+
+def test_kappas_interval_is_wider_where_answers_come_in_clusters():
+    first, second = pairs(20, 5, 10, 15)
+    alone = cohens_kappa(first, second)
+    clusters = [str(i // 5) for i in range(50)]
+    together = cohens_kappa(first, second, clusters=clusters)
+    assert together.value == pytest.approx(alone.value)
+    assert together.high - together.low > alone.high - alone.low
+    assert cohens_kappa(first, second) == alone  # the same seed
+
+
+def test_kappa_refuses_judges_of_different_answers():
+    with pytest.raises(ValueError):
+        cohens_kappa([True], [True, False])

@@ -1,0 +1,80 @@
+import json
+
+import pytest
+from tests.invariant.records import SOLVED, episode, measures, rollout
+
+from toolorchestra.benchmark.evaluate import evaluate_policy
+from toolorchestra.report.samples import read_samples
+from toolorchestra.report.trajectories import TrajectoryLog, TrialLog
+from toolorchestra.rollout.group import Played
+from toolorchestra.types import Group, Score
+
+
+def write(path, *lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def test_plain_lines_are_read_with_all_that_a_matcher_needs(tmp_path):
+    full = {"question": "Which?", "answer": "B", "given": "Paris", "answer_kind": "choice"}
+    full |= {"options": ["Rome", "Paris"], "aliases": ["b"], "id": "q1"}
+    short = {"question": "Where?", "answer": "Rome", "given": None}
+    one, two = read_samples(write(tmp_path / "a.jsonl", json.dumps(full), json.dumps(short)))
+    assert (one.task.id, one.task.answer_kind, one.given) == ("q1", "choice", "Paris")
+    assert one.task.metadata == {"options": ["Rome", "Paris"], "aliases": ["b"]}
+    assert (two.task.id, two.task.answer_kind, two.given) == ("line 2", "text", None)
+
+
+def test_trajectories_of_training_are_read(tmp_path):
+    score = Score(reward=1.0, terms={}, measures=measures(), verdict=SOLVED)
+    rollouts = (rollout(answer="4"), rollout(answer=None, sample=1))
+    group = Group(episode=episode(), rollouts=rollouts, scores=(score, score))
+    log = TrajectoryLog(tmp_path / "trajectories.jsonl")
+    log.write(0, [group])
+    log.write(1, [group])
+    samples = read_samples(tmp_path / "trajectories.jsonl")
+    assert [sample.given for sample in samples] == ["4", None] * 2
+    assert samples[0].task == episode().task
+
+
+def test_trials_of_an_evaluation_are_read_without_void_ones(tmp_path):
+    log = TrialLog(tmp_path / "evaluation_trajectories.jsonl")
+    played = [
+        Played(episode=episode(), rollouts=(item,), verdicts=(verdict,), num_void=0)
+        for item, verdict in (
+            (rollout(answer="4"), SOLVED),
+            (rollout(status="void", answer=None), None),
+        )
+    ]
+    evaluate_policy("p", "w", [], lambda episodes: played, keep=log.write)
+    samples = read_samples(tmp_path / "evaluation_trajectories.jsonl")
+    assert [sample.given for sample in samples] == ["4"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"question": "q", "answer": "a"}', "use an object with question, answer, given"),
+        ('{"question": "q", "answer": "a", "given": "x", "gold": 1}', "use an object with"),
+        ('{"question": 1, "answer": "a", "given": "x"}', "question is not allowed; use a text"),
+        ('{"question": "q", "answer": "a", "given": 4}', "given is not allowed; use a text"),
+        (
+            '{"question": "q", "answer": "a", "given": "x", "aliases": "a"}',
+            "aliases is not allowed; use a list",
+        ),
+        ("{", "cannot be read as JSON lines"),
+        ("[]", "use an object with"),
+        ("", "cannot be read|holds no answer|is not JSON"),
+    ],
+)
+def test_bad_lines_are_refused_by_file(tmp_path, line, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        read_samples(write(tmp_path / "a.jsonl", line))
+    assert "a.jsonl" in str(caught.value)
+
+
+def test_a_missing_or_empty_file_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_samples(tmp_path / "none.jsonl")
+    with pytest.raises(ValueError, match="holds no answer"):
+        read_samples(write(tmp_path / "empty.jsonl"))
