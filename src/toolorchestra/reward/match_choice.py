@@ -17,7 +17,8 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _DENIED = re.compile(
-    r"[)\]*.:]*\s+(?:is|are|was)(?:n't)?\s+(?:\w+\s+)?(?:not|wrong|incorrect|false)\b",
+    r"[)\]*.:]*\s+(?:is|was)"
+    r"(?:\s+(?:(?!not\b)\w+\s+)?(?:wrong|incorrect|false)|(?:\s+not|n't)\s+(?:right|correct|true))\b",
     re.IGNORECASE,
 )
 _NEGATION_CHARS = 60

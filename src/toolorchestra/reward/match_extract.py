@@ -18,10 +18,10 @@ _MAX_UNCLOSED = 20
 
 _MAX_IN_ROW = 50
 _GAP = r"(?:[\s$.]|\\[,;:! ()\[\]]|\\q?quad)*"
-_JOINT = re.compile(
+JOINT = re.compile(
     rf"{_GAP}(?:(?:[,;&]|\band\b|\bor\b|\\text\s*\{{[\s,]*(?:and|or)[\s,]*\}}){_GAP})+"
 )
-"""What may stand between two boxes that are items of one answer."""
+"""What may stand between two boxes, or two formulas, that are items of one answer."""
 
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _MARK = re.compile(
@@ -80,7 +80,7 @@ def _last_boxed(text: str) -> tuple[int, str] | None:
     start, contents = last[0], [last[2]]
     while len(contents) < _MAX_IN_ROW:
         before = _boxed_before(text, start)
-        if before is None or not _JOINT.fullmatch(text, before[1], start):
+        if before is None or not JOINT.fullmatch(text, before[1], start):
             break
         start = before[0]
         contents += [] if before[2] in contents else [before[2]]

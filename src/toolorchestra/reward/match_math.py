@@ -10,8 +10,9 @@ import select
 import subprocess
 import sys
 import threading
+from itertools import pairwise
 
-from toolorchestra.reward.match_extract import final_answer, plain, unwrapped
+from toolorchestra.reward.match_extract import JOINT, final_answer, plain, unwrapped
 from toolorchestra.reward.match_number import match_number
 
 _MAX_CHARS = 300
@@ -81,15 +82,18 @@ atexit.register(COMPARER.close)
 
 
 def formula_of(text: str) -> str:
-    """The only formula between TeX's marks in `text`; all of it where there are none or several, or
-    where the words around it deny it."""
+    """The formula between TeX's marks in `text`, or the formulas of a row ("$x=1$ or $x=2$").
+
+    All of `text` where there is none, where others stand elsewhere, or where the words before
+    them deny it.
+    """
     found = list(_FORMULA.finditer(text))
-    if len(found) != 1 or _NEGATION.search(text[: found[0].start()]):
+    if not found or _NEGATION.search(text[: found[0].start()]):
         return text
-    behind = text[found[0].end() :].strip()
-    if re.match(r"\\?%|per ?cent|pct", behind):
-        return text
-    return next(part for part in found[0].groups() if part).strip()
+    for before, after in pairwise(found):
+        if not JOINT.fullmatch(text, before.end(), after.start()):
+            return text
+    return ", ".join(next(filter(None, match.groups())).strip() for match in found)
 
 
 def match_math(gold: str, answer: str) -> bool | None:

@@ -56,3 +56,26 @@ def test_the_words_of_an_option_stand_for_its_letter():
 
 def test_a_gold_answer_that_is_no_letter_leaves_it_undecided():
     assert match_choice("Paris", "B") is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        ("I choose C because B is wrong.", True),
+        ("C; (B) is not right", True),
+        ("B isn't wrong, C", False),
+        ("C is wrong", False),
+        ("C is right", True),
+    ],
+)
+def test_a_letter_that_is_called_wrong_is_not_picked(answer, is_right):
+    assert match_choice("C", answer) is is_right
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [("The city of Paris", True), ("It is Rome.", False), ("Paris or Rome", False)],
+)
+def test_an_options_words_count_in_a_short_sentence(answer, is_right):
+    options = ("Rome", "Paris", "Berlin")
+    assert match_choice("B", answer, options=options) is is_right

@@ -49,3 +49,19 @@ def test_other_and_ambiguous_days_do_not_match(gold, answer):
 @pytest.mark.parametrize("gold", ["03/04/1776", "29 February 2021", "soon", "1776 or 1777"])
 def test_a_gold_answer_that_is_no_one_date_leaves_it_undecided(gold):
     assert match_date(gold, "3 April 1776") is None
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "is_right"),
+    [
+        ("44 BC", "44 BCE", True),
+        ("44 BC", "44 AD", False),
+        ("44 BC", "15 March 44 BC", True),
+        ("March 15, 44 BC", "15 March 44 BCE", True),
+        ("March 15, 44 BC", "March 15, 44 AD", False),
+        ("9 AD", "9 CE", True),
+        ("July 4", "July 4, 44 BC", True),
+    ],
+)
+def test_years_of_one_or_two_digits_have_an_era(gold, answer, is_right):
+    assert match_date(gold, answer) is is_right

@@ -54,3 +54,27 @@ def test_ten_megabytes_take_no_time(piece):
 
 def test_the_end_of_a_huge_answer_is_read():
     assert final_answer("x " * 5_000_000 + "\nAnswer: 72").text == "72"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\boxed{1}, \boxed{2}", "1, 2"),
+        (r"\boxed{1} and \boxed{2} and \boxed{3}", "1, 2, 3"),
+        (r"$\boxed{1}$ or $\boxed{2}$", "1, 2"),
+        (r"\[ \boxed{-2} \quad \text{and} \quad \boxed{1}. \]", "-2, 1"),
+        (r"\boxed{5}, \boxed{5}", "5"),
+        # what lies between is no joint: the last box wins
+        (r"\boxed{71} \boxed{72}", "72"),
+        (r"\boxed{4}, no, \boxed{5}", "5"),
+        (r"\boxed{1}, \boxed{2}. Wait: \boxed{3}", "3"),
+    ],
+)
+def test_boxes_in_a_row_are_one_answer(text, expected):
+    assert final_answer(text).text == expected
+
+
+def test_many_boxes_cost_little_time():
+    start_s = time.perf_counter()
+    final_answer(r"\boxed{1}, " * 900)
+    assert time.perf_counter() - start_s < 5

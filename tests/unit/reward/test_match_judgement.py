@@ -55,3 +55,12 @@ def test_a_reply_of_incorrect_is_false(reply):
 @pytest.mark.parametrize("reply", UNREADABLE)
 def test_a_reply_that_cannot_be_read_is_none_and_never_wrong(reply):
     assert parse_judgement(reply) is None
+
+
+@pytest.mark.parametrize("reply", ["Verdict: NOT_ATTEMPTED", "**Grade:** not attempted"])
+def test_a_labelled_not_attempted_is_not_correct(reply):
+    assert parse_judgement(reply) is not True
+
+
+def test_a_verdict_of_not_attempted_is_read():
+    assert parse_judgement("Verdict: NOT_ATTEMPTED") is False

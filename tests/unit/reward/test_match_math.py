@@ -74,3 +74,40 @@ def test_a_broken_process_is_replaced():
     process.wait()
     assert comparer.equal("a", "a") is None
     comparer.close()
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "is_right"),
+    [
+        # the only formula of a sentence is its answer
+        (r"x \geq 5", "Therefore $x >= 5$ is the solution.", True),
+        (
+            r"$\begin{pmatrix}1 & 0\\0 & 1\end{pmatrix}$",
+            r"The matrix is \( \begin{pmatrix}1 & 0\\0 & 1\end{pmatrix} \).",
+            True,
+        ),
+        ("x^2", "It is $x^3$, I think.", False),
+        # unless the sentence denies it, or has several
+        ("x^2", "It is not $x^2$.", False),
+        ("x^2", "It is $x^2$ or $x^3$.", False),
+        ("x^2", "It is $x^3$ or $x^2$.", False),
+        # a percentage may have its sign outside
+        ("28%", "$28$ %", True),
+        (r"$28\%$", "$28$ percent", True),
+        ("28%", "$28$", False),
+        ("28", "$28$ %", False),
+        # a gold answer may be a whole solution with a box
+        (r"Since $2x=8$, we get $x=\boxed{4}$.", "4", True),
+        (r"Since $2x=8$, we get $x=\boxed{4}$.", "8", False),
+        # items may have a box each
+        ("(2,2), (6,2)", r"\boxed{(2,2)} \quad \text{and} \quad \boxed{(6,2)}", True),
+        ("(6,2)", r"\boxed{(2,2)} \quad \text{or} \quad \boxed{(6,2)}", False),
+    ],
+)
+def test_formulas_are_found_in_what_stands_around_them(gold, answer, is_right):
+    assert match_math(gold, answer) is is_right
+
+
+def test_formulas_in_a_row_are_items_and_no_hedge_gets_through():
+    assert match_math("x=1, x=2", "So $x=1$ or $x=2$.") is True
+    assert match_math("x=2", "So $x=1$ or $x=2$.") is False

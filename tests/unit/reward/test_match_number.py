@@ -137,3 +137,28 @@ def test_ten_megabytes_take_no_time(piece):
     start = time.process_time()
     assert match_number("72", answer) is False
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "is_right"),
+    [
+        ("5 feet", "5 m", False),
+        ("6 feet", "2 yards", True),
+        ("1 mile", "1.609344 km", True),
+        ("100 mph", "100 km/h", False),
+        ("36 km/h", "10 m/s", True),
+        ("1 lb", "16 oz", True),
+        ("12 m^2", "12 m", False),
+        ("12 m²", "120000 cm^2", True),
+        ("15 cm^2", r"15\mbox{ cm}^2", True),
+        ("15", "15 cm^{2}", True),
+        ("28%", "28 pct", True),
+        ("28%", "28 percentage", True),
+        ("12", "a dozen", True),
+        ("24", "two dozen", True),
+        ("6", "half a dozen", True),
+        ("12", "half a dozen", False),
+    ],
+)
+def test_more_units_powers_of_units_and_dozens(gold, answer, is_right):
+    assert match_number(gold, answer) is is_right

@@ -71,3 +71,25 @@ def test_a_gold_answer_without_words_leaves_it_undecided():
 def test_articles_go_unless_nothing_else_is_left():
     assert words_of("The an A") == ["the", "an", "a"]
     assert words_of("A cat, the dog") == ["cat", "dog"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "is_right"),
+    [
+        ("U.S.A.", "USA", True),
+        ("J. R. R. Tolkien", "JRR Tolkien", True),
+        ("J. R. R. Tolkien", "J.R.R. Tolkien", True),
+        ("J. R. R. Tolkien", "R. R. Tolkien", False),
+        ("vitamin C", "It is vitamin C.", True),
+        ("5 p.m.", "5 pm", True),
+        ("1914-1918", "from 1914 to 1918", True),
+        ("1914-1918", "from 1914 to 1919", False),
+        ("1914-1918", "1914", False),
+        ("19th century", "the nineteenth century", True),
+        ("21st century", "twenty-first century", True),
+        ("19th century", "the ninth century", False),
+        ("First Man", "1st Man", False),
+    ],
+)
+def test_initials_ranges_and_centuries_may_be_written_out(gold, answer, is_right):
+    assert match_text(gold, answer) is is_right
