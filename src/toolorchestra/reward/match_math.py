@@ -106,7 +106,8 @@ def match_math(gold: str, answer: str) -> bool | None:
         None where the comparison took too long to decide.
     """
     answer = _NUMBER_ALONE.sub(r"\1", answer)
-    wanted = final_answer(gold).text if r"\boxed" in gold else plain(unwrapped(gold))
+    has_box = gold.count(r"\boxed") == 1  # a whole solution may be given as the right answer
+    wanted = final_answer(gold).text if has_box else plain(unwrapped(gold))
     given = formula_of(final_answer(answer).text)
     if not wanted or "%" in wanted + given or _PLAIN_NUMBER.fullmatch(wanted):
         verdict = match_number(wanted, answer)

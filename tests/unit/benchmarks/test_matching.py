@@ -74,12 +74,9 @@ def test_a_bad_line_is_refused(tmp_path, change, message):
 
 
 def test_the_peers_see_the_same_texts():
-    assert [m(case("1,234", "1234")) for m in (ours, bare_math_verify, exact)] == [
-        True,
-        True,
-        False,
-    ]
-    assert [m(case("5", " 5 ")) for m in all_three] == [True] * 3
+    all_three = (ours, bare_math_verify, exact)
+    assert [matcher(case("1,234", "1234")) for matcher in all_three] == [True, True, False]
+    assert [matcher(case("5", " 5 ")) for matcher in all_three] == [True] * 3
 
 
 def test_the_table_counts_by_group_and_leaves_arguable_cases_out_of_the_sum():
