@@ -6,7 +6,6 @@ import asyncio
 import logging
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -54,10 +53,9 @@ def _name(judge: JudgeConfig) -> str:
 
 async def _judge_twice(options: AgreementConfig, samples: Sequence[Sample]) -> list[Twice]:
     providers = Providers(options.provider)
-    model = partial(providers.model, wanted_by="the judge")
     try:
         judges = [
-            build_judge(judge, options.pricing, model=model)
+            build_judge(judge, options.pricing, providers)
             for judge in (options.first, options.second)
         ]
         first, second = [await _judge(judge, samples) for judge in judges]

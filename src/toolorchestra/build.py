@@ -94,13 +94,12 @@ def build_speaker(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Sp
 def build_stage(config: PlayConfig, speaker: Speaker) -> Stage:
     """What plays episodes, whoever samples the messages."""
     is_real = any(toolset.experts == "real" for _, toolset, _, _ in worlds_of(config))
-    providers = Providers(config.provider) if is_real else None
+    providers = Providers(config.provider) if is_real or config.judge.kind == "llm" else None
     return Stage(
         tools=build_tools(config, providers),
         providers=providers,
-        judge=build_judge(
-            config.judge, config.pricing, model=partial(providers.model, wanted_by="judge.model")
-        ),
+        expert_deadline_s=config.provider.deadline_s if is_real else None,
+        judge=build_judge(config.judge, config.pricing, providers),
         speaker=speaker,
         config=config.rollout,
         max_new_tokens=config.model.max_new_tokens,

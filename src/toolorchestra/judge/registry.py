@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from toolorchestra.judge.base import Judge
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.llm import LlmJudge
 from toolorchestra.judge.match import MATCHER
 from toolorchestra.judge.price import judge_price
 from toolorchestra.pricing.config import PricingConfig
-from toolorchestra.provider.base import ChatModel
+from toolorchestra.provider.providers import Providers
 
 
-def build_judge(
-    config: JudgeConfig, pricing: PricingConfig, *, model: Callable[[str], ChatModel]
-) -> Judge:
+def build_judge(config: JudgeConfig, pricing: PricingConfig, providers: Providers | None) -> Judge:
     """The judge of a run.
 
     Args:
         config: Its options.
         pricing: Where its model's price stands.
-        model: Finds the client of a model by its name in the pricing; not asked for matchers.
+        providers: Those of the run, who stay its to close; None will do for matchers.
 
     Raises:
         ValueError: Its model has no price or nobody serves it, or its cache cannot be used.
     """
     if config.kind == "match":
         return MATCHER
+    assert providers is not None, "a judging model needs providers"
     price = judge_price(config, pricing)
-    return LlmJudge(config, model=model(config.model), price=price)
+    model = providers.model(config.model, wanted_by="judge.model")
+    return LlmJudge(config, model=model, price=price)

@@ -37,14 +37,14 @@ class Stage:
         max_new_tokens: int,
         max_context: int,
         providers: Providers | None = None,
+        expert_deadline_s: float | None = None,
         judge: Judge = MATCHER,
     ) -> None:
         self._background = Background()
         self._gate = asyncio.Semaphore(config.max_concurrent)
         self._tools, self._speaker, self._config = tools, speaker, config
         self._providers, self._judge = providers, judge
-        deadline_s = None if providers is None else providers.config.deadline_s
-        tool_s, rollout_s = config.timeouts_s(deadline_s=deadline_s)
+        tool_s, rollout_s = config.timeouts_s(deadline_s=expert_deadline_s)
         self._limits = Limits(
             max_turns=config.max_turns,
             max_new_tokens=max_new_tokens,

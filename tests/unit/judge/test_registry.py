@@ -10,11 +10,8 @@ from toolorchestra.provider.config import ProviderConfig, ProvidersConfig
 from toolorchestra.provider.providers import Providers
 
 
-def test_the_default_is_the_matcher_and_looks_for_no_model():
-    def model(name):
-        raise AssertionError("nobody is to be asked")
-
-    assert build_judge(JudgeConfig(), options_of().pricing, model=model) is MATCHER
+def test_the_default_is_the_matcher_and_needs_no_providers():
+    assert build_judge(JudgeConfig(), options_of().pricing, None) is MATCHER
 
 
 async def test_a_judge_speaks_to_its_provider_and_is_paid_by_the_pricing(monkeypatch):
@@ -26,9 +23,7 @@ async def test_a_judge_speaks_to_its_provider_and_is_paid_by_the_pricing(monkeyp
         )
         providers = Providers(ProvidersConfig(name="test", providers={"acme": provider}))
         pricing = options_of().pricing
-        judge = build_judge(
-            make_config(), pricing, model=lambda name: providers.model(name, wanted_by="a test")
-        )
+        judge = build_judge(make_config(), pricing, providers)
         done = await judge.judge(task(), "the French capital", turn=2)
         await judge.close()
         await providers.close()
