@@ -26,8 +26,8 @@ from benchmarks.rollout.workload import (
 from toolorchestra.chat.render import Renderer, builtin_template
 from toolorchestra.engine.base import Completion, Engine, Request
 from toolorchestra.rollout.config import RolloutConfig
-from toolorchestra.rollout.loop import Speaker
 from toolorchestra.rollout.player import Stage
+from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.tool.base import CallContext, Tool
 from toolorchestra.types import Episode, Json, Preference, Price, Rollout, Task, ToolResult
 

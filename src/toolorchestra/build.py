@@ -30,8 +30,8 @@ from toolorchestra.model.config import ModelConfig
 from toolorchestra.model.policy import load_policy
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.provider.providers import Providers
-from toolorchestra.rollout.loop import Speaker
 from toolorchestra.rollout.player import Stage
+from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.tool.base import Tool
 from toolorchestra.tool.registry import Services, build_tool
 from toolorchestra.toolset.config import ToolsetConfig
@@ -88,6 +88,7 @@ def build_speaker(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Sp
         renderer=renderer,
         system_prompt=config.system_prompt,
         tool_style=config.tool_style,
+        upstream=config.upstream if config.protocol == "upstream" else None,
     )
 
 

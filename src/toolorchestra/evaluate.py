@@ -64,6 +64,7 @@ def _play(options: EvaluateConfig, run_dir: Path) -> Evaluation:
                 stage=stage,
                 speaker=speaker,
                 run_dir=run_dir,
+                is_greedy=options.benchmark.is_greedy,
             )
         finally:
             stage.run(engine.close())

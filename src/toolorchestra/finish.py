@@ -24,8 +24,10 @@ from toolorchestra.model.export import export_policy
 from toolorchestra.report.closing import RESULTS_FILE, write_pictures, write_tables
 from toolorchestra.report.evaluation import Evaluation
 from toolorchestra.report.trajectories import EVALUATION_FILE, TrialLog
-from toolorchestra.rollout.loop import Speaker
+from toolorchestra.rollout.group import Played
 from toolorchestra.rollout.player import Stage
+from toolorchestra.rollout.speaker import Speaker
+from toolorchestra.types import Episode
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +45,7 @@ def play_all(
     stage: Stage,
     speaker: Speaker,
     run_dir: Path,
+    is_greedy: bool,
 ) -> tuple[Result, ...]:
     """Plays the models, one after the other, and all baselines; adds the oracle's bound.
 
@@ -51,7 +54,8 @@ def play_all(
         models: By the names under which results list them.
         engine: Samples from each in turn; their order tells their versions apart.
         stage: Plays the episodes.
-        speaker: How policies are spoken to.
+        speaker: How the models are spoken to; scripted policies always hold a growing chat.
+        is_greedy: Whether the models say what is likeliest.
         run_dir: Where every rollout is written to in full.
     """
 
@@ -59,10 +63,20 @@ def play_all(
         stage.run(engine.load(model, version))
         return engine
 
+    def play(engine: Engine, episodes: Sequence[Episode]) -> list[Played]:
+        is_scripted = isinstance(engine, ScriptedEngine)
+        return stage.play(
+            engine,
+            episodes,
+            group_size=1,
+            is_greedy=is_greedy,
+            speaker=speaker.chatting() if is_scripted else speaker,
+        )
+
     results = hold_contest(
         arenas,
         {name: partial(ready, models[name], version) for version, name in enumerate(models)},
-        play=partial(stage.play, group_size=1, is_greedy=True),
+        play=play,
         scripted=lambda policy: ScriptedEngine(
             policy, speaker.tokenizer, end_id=speaker.renderer.end_of_turn_id
         ),

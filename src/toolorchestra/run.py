@@ -212,6 +212,7 @@ class _Run:
             stage=self._stage,
             speaker=self._speaker,
             run_dir=self._run_dir,
+            is_greedy=self._options.benchmark.is_greedy,
         )
         is_simulated = any(arena.world.is_simulated for arena in arenas)
         return Evaluation(results=results, is_simulated=is_simulated, subject=TRAINED, start=START)

@@ -20,6 +20,9 @@ tool's own fault after all retries, which voids the rollout."""
 
 FinishReason = Literal["stop", "length"]
 
+Gives = Literal["document", "code", "answer"]
+"""What the results of a front are: something to read, a program's output, or the final answer."""
+
 RolloutStatus = Literal["answered", "max_turns", "context_full", "truncated", "void"]
 """answered: the policy ended with a message that calls no tool; truncated: a turn hit its token
 limit; context_full: a turn or its results had no room; void: an infrastructure fault or a missed
@@ -100,6 +103,38 @@ class OfferedTool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """How much of what an episode has gathered a model is shown; lengths in the policy's tokens."""
+
+    max_document_chars: int | None
+    """Of each document, from its start; None: all."""
+    max_work_tokens: int
+    """Of programs, their outputs and earlier answers, the newest kept."""
+    max_context_tokens: int
+    """Of documents and work, the newest kept; the problem's own tokens count too."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Alias:
+    """Which tool a front's alias stands for, and what that tool is shown."""
+
+    tool: str
+    reading: Reading
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Front:
+    """A function that passes each call on to the tool that the caller names by an alias."""
+
+    name: str
+    description: str
+    argument: str
+    """What its one argument, `model`, is."""
+    gives: Gives
+    aliases: Mapping[str, Alias]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Preference:
     """An instruction in words and the vector P that it means (paper, section 3.2)."""
 
@@ -129,6 +164,9 @@ class Episode:
     preference: Preference
     is_solvable: bool
     """Whether some offered tool can solve tasks of this skill at all."""
+    fronts: tuple[Front, ...] = ()
+    """Under what functions and aliases the original ToolOrchestra's protocol offers the tools; a
+    chat offers them by their own names."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,6 +199,8 @@ class ToolResult:
     latency_s: float = 0.0
     cost_usd: float = 0.0
     metadata: Json = field(default_factory=dict)
+    """Of a search, "documents": the texts found, best first; of a model that wrote a search or a
+    program, "wrote"."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

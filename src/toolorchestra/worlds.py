@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from toolorchestra.chat.config import MAX_CHARS_PER_TOKEN
 from toolorchestra.config import PlayConfig
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.price import judge_price
@@ -33,11 +34,18 @@ def check_worlds(config: PlayConfig) -> list[str]:
 
     Raises:
         ValueError: a tool without a price where none may be missing, a preference over tools that
-            do not exist, too few tools, or a judge that cannot be asked.
+            do not exist, too few tools, a judge that cannot be asked, or a toolset that the
+            model's protocol cannot offer.
     """
     notes = []
     for name, toolset, pricing, _ in worlds_of(config):
-        models = {tool: options.charged_as for tool, options in toolset.tools.items()}
+        if config.model.protocol == "upstream" and not toolset.fronts:
+            raise ValueError(
+                f"model.protocol: 'upstream' is not allowed in the {name} world, whose toolset "
+                f"{toolset.name} has no fronts; use toolset=upstream, benchmark.transfer=null or "
+                "model.protocol=chat"
+            )
+        models = {tool: options.charged_as for tool, options in toolset.on_offer.items()}
         found = check_pricing(
             pricing, models=models, policy=config.model.priced_as, min_tools=toolset.min_tools
         )
@@ -85,6 +93,8 @@ def check_outside(config: PlayConfig, toolset: ToolsetConfig) -> None:
             wanted_by=f"tool.{name}",
             instead="leave the tool out, or use toolset.experts=simulated",
         )
+    if outside and config.model.protocol == "upstream":
+        _check_argument_chars(provider.max_argument_chars, toolset)
     if outside and provider.deadline_s >= limit_s:
         raise ValueError(
             f"rollout.tool_timeout_s: {limit_s:g} is not allowed with provider.deadline_s="
@@ -121,4 +131,15 @@ def _check_served(provider: ProvidersConfig, model: str, *, wanted_by: str, inst
         raise ValueError(
             f"provider.providers.{found[0]}.key_env: the environment variable {variable} is "
             f"not set, and {wanted_by} needs it; set it, {instead}"
+        )
+
+
+def _check_argument_chars(limit: int, toolset: ToolsetConfig) -> None:
+    """Checks that what the fronts show a model is never refused to the policy as too long."""
+    aliases = [alias for front in toolset.fronts.values() for alias in front.aliases.values()]
+    needed = MAX_CHARS_PER_TOKEN * max(alias.max_context_tokens for alias in aliases)
+    if limit < needed:
+        raise ValueError(
+            f"provider.max_argument_chars: {limit} is not allowed, as toolset.fronts show a model "
+            f"more than that; use at least {needed}, or a smaller max_context_tokens there"
         )

@@ -9,11 +9,13 @@ import sys
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import cast
 
 import pytest
-from tests.composed import CONF, names, options_of
+from omegaconf import OmegaConf
+from tests.composed import CONF, composed, names, options_of
 
-from toolorchestra.config import Config
+from toolorchestra.config import Config, EvaluateConfig
 from toolorchestra.worlds import check_worlds
 
 GRID = ("toolset", "pricing", "preference", "reward", "benchmark")
@@ -30,7 +32,10 @@ OTHERS = (
     "callbacks",
     "experiment",
 )
-NEEDED = {"dataset=jsonl": "dataset.path=tasks.jsonl"}
+NEEDED = {
+    "dataset=jsonl": ["dataset.path=tasks.jsonl"],
+    "model=orchestrator_8b": ["toolset=upstream", "benchmark.transfer=null"],
+}
 HEAVY = ("torch", "transformers", "lightning", "wandb", "faiss", "reasoning_gym", "matplotlib")
 
 
@@ -38,7 +43,7 @@ HEAVY = ("torch", "transformers", "lightning", "wandb", "faiss", "reasoning_gym"
 def option(group: str, name: str) -> Config:
     """The defaults with one option changed: groups do not read one another."""
     choice = f"{group}={name}"
-    return options_of(choice, *filter(None, [NEEDED.get(choice)]))
+    return options_of(choice, *NEEDED.get(choice, []))
 
 
 def combine(choices: dict[str, str]) -> Config:
@@ -48,7 +53,7 @@ def combine(choices: dict[str, str]) -> Config:
 
 
 def test_the_grid_is_as_wide_as_the_folders() -> None:
-    assert [len(names(group)) for group in GRID] == [4, 6, 6, 7, 2]
+    assert [len(names(group)) for group in GRID] == [5, 6, 6, 7, 2]
     groups = {path.name for path in CONF.iterdir() if path.is_dir()}
     assert groups == {*GRID, *OTHERS, "tool", "launcher", "server", "hydra"}
 
@@ -111,6 +116,19 @@ def test_what_does_not_go_together_fails_with_one_sentence(
     with pytest.raises(ValueError, match=message) as caught:
         check_worlds(options_of(*overrides))
     assert "\n" not in str(caught.value) and "; use " in str(caught.value)
+
+
+def test_the_released_orchestrator_composes_with_the_originals_tools() -> None:
+    choices = ("model=orchestrator_8b", "toolset=upstream", "benchmark.is_greedy=false")
+    options = cast(EvaluateConfig, OmegaConf.to_object(composed(*choices, command="evaluate")))
+    assert not any("masked" in note for note in check_worlds(options))
+    assert (options.model.protocol, options.rollout.max_turns) == ("upstream", 50)
+    fronts = options.toolset.fronts
+    assert [(name, len(front.aliases)) for name, front in fronts.items()] == [
+        ("enhance_reasoning", 3),
+        ("answer", 6),
+        ("search", 3),
+    ]
 
 
 def test_the_command_line_shows_a_config_without_loading_anything_heavy(tmp_path: Path) -> None:

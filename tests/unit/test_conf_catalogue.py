@@ -97,7 +97,7 @@ def borrowed(root: Root) -> set[str]:
 
 
 def test_the_options_are_those_that_the_documentation_names() -> None:
-    assert options("toolset") == ["basic", "full", "local", "unseen"]
+    assert options("toolset") == ["basic", "full", "local", "unseen", "upstream"]
     assert options("pricing") == ["alt", "fireworks", "nebius", "novita", "official", "varied"]
     assert options("preference") == ["frugal", "hurried", "mixed", "none", "thorough", "tool"]
 

@@ -107,3 +107,36 @@ def test_no_tool_is_real_in_one_world_and_simulated_in_another() -> None:
     ):
         check_same_experts(config)
     check_same_experts(defaults())
+
+
+def test_the_originals_protocol_needs_fronts_in_every_world() -> None:
+    fields = {"model": dataclasses.replace(defaults().model, protocol="upstream")}
+    with pytest.raises(ValueError, match="in the seen world, whose toolset local has no fronts"):
+        check_worlds(dataclasses.replace(defaults(), **fields))
+    fields["toolset"] = options_of("toolset=upstream").toolset
+    with pytest.raises(ValueError, match="in the transfer world, whose toolset unseen .*; use "):
+        check_worlds(dataclasses.replace(defaults(), **fields))
+    fields["benchmark"] = dataclasses.replace(defaults().benchmark, transfer=None)
+    check_worlds(dataclasses.replace(defaults(), **fields))
+
+
+def test_a_chat_plays_a_toolset_with_fronts() -> None:
+    toolset = options_of("toolset=upstream").toolset
+    check_worlds(dataclasses.replace(defaults(), toolset=toolset))
+
+
+def test_a_model_is_never_shown_more_than_a_call_may_pass_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choices = ("model=orchestrator_8b", "toolset=upstream", "benchmark.transfer=null")
+    config = options_of(*choices, "toolset.experts=real")
+    for provider in config.provider.providers.values():
+        if provider.key_env:
+            monkeypatch.setenv(provider.key_env, "not-a-key")
+    served = {tool.priced_as: "x" for tool in config.toolset.tools.values()}
+    some = next(iter(config.provider.providers.values()))
+    config.provider.providers["all"] = dataclasses.replace(some, models=served)
+    check_outside(config, config.toolset)
+    config.provider.max_argument_chars = 900_000
+    with pytest.raises(ValueError, match="max_argument_chars: 900000 .*; use at least 960000"):
+        check_outside(config, config.toolset)

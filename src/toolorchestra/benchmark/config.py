@@ -27,11 +27,14 @@ class TransferConfig:
 
 @dataclass(kw_only=True)
 class BenchmarkConfig:
-    """What a trained policy is measured on, greedily (paper: temperature 0)."""
+    """What a policy is measured on."""
 
     name: str
     num_episodes: int = 300
     """Held-out episodes in the world of training; 0: no evaluation at all."""
+    is_greedy: bool = True
+    """Whether the policy says what is likeliest (paper: temperature 0), or samples at temperature 1
+    (the original's code)."""
     horizon: int = 4
     """Most paid calls that the oracle considers."""
     transfer: TransferConfig | None = None

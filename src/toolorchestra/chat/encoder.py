@@ -64,7 +64,7 @@ class SafeEncoder:
         Returns:
             Text to put through the template; `encode` and `readable` remove the marks.
         """
-        text = _encodable(text)
+        text = encodable(text)
 
         def marked(match: re.Match[str]) -> str:
             spelt = match.group()
@@ -132,7 +132,8 @@ def _pattern(token: Any, mark: str) -> str:
     return f"{before}({re.escape(token.content)})(?!{mark}){after}"
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
+    """The text with lone surrogates replaced, which no tokenizer takes."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

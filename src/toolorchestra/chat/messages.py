@@ -27,11 +27,19 @@ def episode_messages(episode: Episode, system_prompt: str) -> list[Json]:
     Returns:
         One or two chat messages.
     """
-    question = episode.task.question
-    instruction = episode.preference.instruction.strip()
-    if instruction:
-        question = f"{question}\nPreference: {instruction}"
-    user: Json = {"role": "user", "content": question}
+    question = question_text(episode.task.question, episode.preference.instruction)
+    return opening_messages(question, system_prompt)
+
+
+def question_text(question: str, instruction: str) -> str:
+    """A question and, on a line of its own, what the user prefers; empty for nothing."""
+    instruction = instruction.strip()
+    return f"{question}\nPreference: {instruction}" if instruction else question
+
+
+def opening_messages(text: str, system_prompt: str) -> list[Json]:
+    """A user's message, after the system's where there is one."""
+    user: Json = {"role": "user", "content": text}
     return [{"role": "system", "content": system_prompt}, user] if system_prompt else [user]
 
 
@@ -64,15 +72,19 @@ def tool_schemas(offered: Sequence[OfferedTool], *, style: str) -> list[Json]:
 
 def describe(tool: OfferedTool) -> str:
     """What the policy reads of a tool, e.g. "GPT-5, generalist. math 5. 2.1 cents, 60 s."."""
-    said = tool.description.strip()
-    if said and said[-1] not in ".!?":
-        said += "."
-    cents = _two_digits(100 * tool.call_cost_usd)
+    said = sentence(tool.description)
+    cents = two_digits(100 * tool.call_cost_usd)
     unit = "cent" if cents == "1" else "cents"
-    return f"{said} {cents} {unit}, {_two_digits(tool.latency_s)} s.".lstrip()
+    return f"{said} {cents} {unit}, {two_digits(tool.latency_s)} s.".lstrip()
 
 
-def _two_digits(amount: float) -> str:
+def sentence(text: str) -> str:
+    """A text that ends with a full stop, unless it is empty or ends as a sentence does."""
+    text = text.strip()
+    return text if not text or text[-1] in ".!?" else f"{text}."
+
+
+def two_digits(amount: float) -> str:
     """An amount with two significant digits, never in scientific notation."""
     digits = format(Decimal(f"{amount:.1e}"), "f")
     return digits.rstrip("0").rstrip(".") if "." in digits else digits

@@ -15,6 +15,7 @@ from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.pricing.draw import draw_prices
 from toolorchestra.pricing.schedule import build_price_book
 from toolorchestra.toolset.config import ToolsetConfig
+from toolorchestra.toolset.front import fronts_before
 from toolorchestra.toolset.offer import offer
 from toolorchestra.toolset.select import select
 from toolorchestra.types import Episode, OfferedTool, Price, Task
@@ -38,7 +39,7 @@ class EpisodeSampler:
         self._toolset, self._pricing, self._preference = toolset, pricing, preference
         self._tasks, self._policy, self._seed, self._split = tasks, policy, seed, split
         self._book = build_price_book(pricing)
-        self._models = {name: tool.charged_as for name, tool in toolset.tools.items()}
+        self._models = {name: tool.charged_as for name, tool in toolset.on_offer.items()}
         self._own = own_pairs(preference.pairs)
 
     def __call__(self, index: int) -> Episode:
@@ -55,12 +56,13 @@ class EpisodeSampler:
             rng=rng,
         )
         selection = select(
-            self._toolset.tools,
+            self._toolset.on_offer,
             skill=task.skill,
             min_tools=self._toolset.min_tools,
             max_tools=self._toolset.max_tools,
             rng=rng,
             prices=prices.tools.keys(),
+            needed=self._toolset.answering,
         )
         return Episode(
             id=name,
@@ -78,6 +80,7 @@ class EpisodeSampler:
                 own=self._own,
             ),
             is_solvable=selection.is_solvable,
+            fronts=fronts_before(self._toolset.fronts, selection.names),
         )
 
     def _offer(self, tool: str, task: Task, price: Price) -> OfferedTool:

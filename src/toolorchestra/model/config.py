@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from toolorchestra.chat.config import UpstreamConfig
+
 DTYPES = ("float32", "bfloat16")
 TOOL_STYLES = ("full", "compact")
 TEMPLATES = ("own", "qwen3")
+PROTOCOLS = ("chat", "upstream")
 
 
 @dataclass(kw_only=True)
@@ -75,6 +78,11 @@ class ModelConfig:
     """Tokens a rollout may hold, prompt and turns together (paper: 24,000 + 8,000)."""
     max_new_tokens: int = 64
     """Tokens that one turn may take (paper: 8,000)."""
+    protocol: str = "chat"
+    """"chat": a conversation that grows; "upstream": the original ToolOrchestra's, whose prompt is
+    rebuilt in every turn and whose tools stand behind aliases (toolset.fronts)."""
+    upstream: UpstreamConfig = field(default_factory=UpstreamConfig)
+    """The words of the latter."""
     system_prompt: str = "Solve the task with the tools."
     """First line of every conversation."""
     tool_style: str = "compact"
@@ -94,6 +102,7 @@ class ModelConfig:
             ("dtype", DTYPES),
             ("tool_style", TOOL_STYLES),
             ("template", TEMPLATES),
+            ("protocol", PROTOCOLS),
         ):
             value = getattr(self, key)
             if value not in allowed:

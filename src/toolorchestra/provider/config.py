@@ -109,7 +109,7 @@ class ProvidersConfig:
     """How long one call may take with all its attempts; less than rollout.tool_timeout_s."""
     max_reply_mb: float = 8.0
     """Largest reply that is read; an endless one is a fault."""
-    max_argument_chars: int = 200_000
+    max_argument_chars: int = 1_000_000
     """Longest text that a call may pass on; beyond it the call is refused to the policy."""
     cassette: CassetteConfig = field(default_factory=CassetteConfig)
 

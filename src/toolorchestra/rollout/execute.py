@@ -38,9 +38,9 @@ async def execute(
             for call in calls:
                 known = offered.get(call.name)
                 if known is None:
-                    pending.append(_refused(call, unknown_tool(call, offered).message))
+                    pending.append(refused(call, unknown_tool(call, offered).message))
                 elif error := check_arguments(call, known.parameters):
-                    pending.append(_refused(call, error.message))
+                    pending.append(refused(call, error.message))
                 else:
                     number, counts[call.name] = counts[call.name], counts[call.name] + 1
                     context = CallContext(
@@ -57,7 +57,8 @@ async def execute(
     return tuple(item if isinstance(item, ToolResult) else item.result() for item in pending)
 
 
-def _refused(call: ToolCall, message: str) -> ToolResult:
+def refused(call: ToolCall, message: str) -> ToolResult:
+    """The result of a call for which nothing was run, as it was malformed or impossible."""
     return ToolResult(
         call_id=call.id,
         name=call.name,

@@ -1,6 +1,7 @@
 """One rollout: reason, call tools, observe, until the policy answers (paper, section 2.2).
 
-Tokens go in and out of the engine as they were sampled; text is decoded only to be read.
+Tokens go in and out of the engine as they were sampled; text is decoded only to be read. What the
+policy reads, and when it has answered, is the conversation's to say.
 """
 
 from __future__ import annotations
@@ -9,22 +10,18 @@ import asyncio
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from transformers import PreTrainedTokenizerBase
-
-from toolorchestra.chat.messages import answer_of, episode_messages, tool_schemas
 from toolorchestra.chat.parse import ParsedMessage, parse_message
-from toolorchestra.chat.render import Renderer
 from toolorchestra.chat.rows import RowBuilder
 from toolorchestra.engine.base import Completion, Engine, EngineFault, Request
 from toolorchestra.pricing.cost import cost_usd
 from toolorchestra.reward.measures import is_executed
 from toolorchestra.rollout.execute import execute
+from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.tool.base import Tool
 from toolorchestra.types import (
-    CallError,
     Episode,
     LedgerEntry,
     Rollout,
@@ -47,16 +44,6 @@ class Limits:
     rollout_timeout_s: float
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Speaker:
-    """How the policy is spoken to: its tokenizer, its template, its system prompt."""
-
-    tokenizer: PreTrainedTokenizerBase
-    renderer: Renderer
-    system_prompt: str
-    tool_style: str
-
-
 def turn_seed(episode: Episode, sample: int, turn: int) -> int:
     """Seed of one message: 64 bits that depend on the episode, the sample and the turn alone."""
     key = f"{episode.seed}/{episode.id}/{sample}/{turn}".encode()
@@ -74,7 +61,8 @@ async def run_rollout(
 ) -> Rollout:
     """Plays one episode once. Never raises for the policy's or a provider's faults.
 
-    However it ends, every tool of the episode is told to release what it holds for this rollout.
+    However it ends, every tool is told to release what it holds for this rollout, those too that
+    an offered tool uses.
     One that misses its deadline is void: how long it queued says nothing of the policy.
     """
     start_s = time.perf_counter()
@@ -92,7 +80,7 @@ async def run_rollout(
     except EngineFault as error:
         status, play.fault = "void", f"engine: {error}"
     finally:
-        await asyncio.gather(*(tools[t.name].close_session(play.session) for t in episode.tools))
+        await asyncio.gather(*(tool.close_session(play.session) for tool in tools.values()))
     return Rollout(
         episode_id=episode.id,
         sample=sample,
@@ -127,10 +115,10 @@ class _Play:
         self._episode, self._sample = episode, sample
         self._engine, self._speaker, self._tools, self._limits = engine, speaker, tools, limits
         self._counts: Counter[str] = Counter()
-        messages = episode_messages(episode, speaker.system_prompt)
-        schemas = tool_schemas(episode.tools, style=speaker.tool_style)
+        self._conversation = speaker.conversation()
         self.rows = RowBuilder(self.session)
-        self.rows.new_row(speaker.renderer.prompt_ids(messages, schemas))
+        self.rows.new_row(self._conversation.prompt(episode, (), is_ended=True).ids)
+        self._last_prompt: tuple[int, ...] = ()
 
     async def run(self) -> RolloutStatus:
         """Turns until something ends the rollout."""
@@ -151,25 +139,27 @@ class _Play:
                 )
             )
             self.rows.append_sampled(completion.ids, completion.logprobs, completion.version)
-            status = await self._take_turn(index, len(prompt_ids), completion)
+            status = await self._take_turn(index, prompt_ids, completion)
             if status is not None:
                 return status
         return "max_turns"
 
     async def _take_turn(
-        self, index: int, num_prompt: int, completion: Completion
+        self, index: int, prompt_ids: tuple[int, ...], completion: Completion
     ) -> RolloutStatus | None:
         is_ended = completion.ids[-1] == self._speaker.renderer.end_of_turn_id
-        text = _decode(self._speaker, completion.ids[:-1] if is_ended else completion.ids)
+        text = self._speaker.text(completion.ids[:-1] if is_ended else completion.ids)
         parsed = parse_message(
             text,
             finish_reason=completion.finish_reason,
             first_id=sum(len(turn.calls) for turn in self.turns),
             is_thinking_open=self._speaker.renderer.opens_thinking,
         )
-        policy_cost = self._bill_policy(index, num_prompt, len(completion.ids))
-        results = await execute(
-            parsed.calls,
+        policy_cost = self._bill_policy(index, prompt_ids, len(completion.ids))
+        accepted = self._conversation.accept(self._episode, self.turns, parsed)
+        parsed = replace(parsed, errors=parsed.errors + accepted.errors)
+        ran = await execute(
+            accepted.calls,
             episode=self._episode,
             tools=self._tools,
             counts=self._counts,
@@ -177,31 +167,32 @@ class _Play:
             turns=self.turns,
             timeout_s=self._limits.tool_timeout_s,
         )
-        self._record(index, num_prompt, completion, text, parsed, results, policy_cost)
-        if completion.finish_reason == "length":
+        results = (*accepted.refused, *ran)
+        self._record(index, len(prompt_ids), completion, text, parsed, results, policy_cost)
+        if completion.finish_reason == "length" and self._conversation.is_over_when_cut:
             is_full = len(self.rows) >= self._limits.max_context
             return "context_full" if is_full else "truncated"
         faults = [result for result in results if result.status == "provider_error"]
         if faults:
             self.fault = f"{faults[0].name}: {faults[0].content}"
             return "void"
-        if not parsed.calls and not parsed.errors:
-            self.answer = answer_of(parsed.content)
-            return "answered"
-        return self._show([*results, *map(_as_result, parsed.errors)], is_ended)
+        self.answer = self._conversation.answer(self._episode, self.turns, parsed)
+        return self._go_on(is_ended) if self.answer is None else "answered"
 
-    def _show(self, results: list[ToolResult], is_ended: bool) -> RolloutStatus | None:
-        """Appends results, unless they and one more token exceed the context."""
-        ids = self._speaker.renderer.result_ids(results, is_ended=is_ended)
-        if len(self.rows) + len(ids) >= self._limits.max_context:
+    def _go_on(self, is_ended: bool) -> RolloutStatus | None:
+        """Readies the next prompt, unless it and one more token exceed the context."""
+        prompt = self._conversation.prompt(self._episode, self.turns, is_ended=is_ended)
+        length = len(prompt.ids) + (0 if prompt.is_new else len(self.rows))
+        if length >= self._limits.max_context:
             return "context_full"
-        self.rows.append_context(ids)
+        (self.rows.new_row if prompt.is_new else self.rows.append_context)(prompt.ids)
         return None
 
-    def _bill_policy(self, index: int, num_prompt: int, num_sampled: int) -> float:
-        cached = self.turns[-1].prompt_tokens if self.turns else 0
+    def _bill_policy(self, index: int, prompt_ids: tuple[int, ...], num_sampled: int) -> float:
+        cached = _num_shared(self._last_prompt, prompt_ids)
+        self._last_prompt = prompt_ids
         usage = Usage(
-            input_tokens=num_prompt, output_tokens=num_sampled, cached_input_tokens=cached
+            input_tokens=len(prompt_ids), output_tokens=num_sampled, cached_input_tokens=cached
         )
         cost = cost_usd(usage, self._episode.policy_price)
         self.ledger.append(
@@ -258,13 +249,12 @@ class _Play:
         )
 
 
-def _decode(speaker: Speaker, ids: Sequence[int]) -> str:
-    """Text of ids as it is; what is no UTF-8 becomes U+FFFD."""
-    text = speaker.tokenizer.decode(list(ids), clean_up_tokenization_spaces=False)
-    assert isinstance(text, str)
-    return text
+def _num_shared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    """Ids that two prompts begin with alike: those of the first, where the second goes on with it.
 
-
-def _as_result(error: CallError) -> ToolResult:
-    """Output that is no call, as a result that tells the policy what was wrong."""
-    return ToolResult(call_id="", name="", content=f"error: {error.message}", status="policy_error")
+    A prompt that was rebuilt shares its head alone.
+    """
+    if other[: len(one)] == one:
+        return len(one)
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (left, right) in pairs if left != right), len(other))

@@ -14,7 +14,8 @@ from toolorchestra.provider.providers import Providers
 from toolorchestra.rollout.background import Background
 from toolorchestra.rollout.config import RolloutConfig
 from toolorchestra.rollout.group import OnDone, Played, all_or_none, play_group
-from toolorchestra.rollout.loop import Limits, Speaker, run_rollout
+from toolorchestra.rollout.loop import Limits, run_rollout
+from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.tool.base import Tool
 from toolorchestra.types import Episode, Rollout
 
@@ -65,6 +66,7 @@ class Stage:
         *,
         group_size: int,
         is_greedy: bool,
+        speaker: Speaker | None = None,
         on_done: OnDone = lambda rollout: None,
     ) -> list[Played]:
         """Plays every episode `group_size` times, and waits for all of them."""
@@ -72,7 +74,12 @@ class Stage:
             all_or_none(
                 [
                     self.play_group(
-                        engine, item, group_size=group_size, is_greedy=is_greedy, on_done=on_done
+                        engine,
+                        item,
+                        group_size=group_size,
+                        is_greedy=is_greedy,
+                        speaker=speaker,
+                        on_done=on_done,
                     )
                     for item in episodes
                 ]
@@ -86,10 +93,12 @@ class Stage:
         *,
         group_size: int,
         is_greedy: bool,
+        speaker: Speaker | None = None,
         on_done: OnDone = lambda rollout: None,
     ) -> Played:
         """Plays one episode `group_size` times; to be awaited on the stage's event loop.
 
+        `speaker` speaks in place of the stage's own.
         At most `rollout.max_concurrent` rollouts of all groups are in flight at once.
         """
         limits = replace(self._limits, temperature=0.0) if is_greedy else self._limits
@@ -99,7 +108,7 @@ class Stage:
                 item,
                 sample,
                 engine=engine,
-                speaker=self._speaker,
+                speaker=speaker or self._speaker,
                 tools=self._tools,
                 limits=limits,
             )

@@ -50,14 +50,15 @@ class WebSearch:
             )
         except ProviderFault as fault:
             return fault_result(fault, context=context, name=self._name)
+        documents = [self._shown(hit) for hit in found.hits]
         return ToolResult(
             call_id=context.call_id,
             name=self._name,
-            content="\n\n".join(map(self._shown, found.hits)) or NOTHING_FOUND,
+            content="\n\n".join(documents) or NOTHING_FOUND,
             status="ok" if found.hits else "abstained",
             usage=total_usage(item.usage for item in found.attempts),
             latency_s=found.latency_s,
-            metadata={"num_attempts": len(found.attempts)},
+            metadata={"num_attempts": len(found.attempts), "documents": documents},
         )
 
     def _shown(self, hit: WebHit) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from toolorchestra.tool.config import (
     CARRIED_OUT_BY,
@@ -10,6 +10,7 @@ from toolorchestra.tool.config import (
     ToolConfig,
     check_tool_name,
 )
+from toolorchestra.toolset.front_config import FrontConfig, check_fronts
 
 EXPERTS = ("simulated", "real")
 
@@ -32,6 +33,9 @@ class ToolsetConfig:
     """Fewest tools that an episode offers."""
     max_tools: int = 6
     """Most tools that an episode offers (paper, section 3.3: a random subset)."""
+    fronts: dict[str, FrontConfig] = field(default_factory=dict)
+    """Functions that stand before the tools with model.protocol=upstream, by name; none: only
+    model.protocol=chat plays this toolset."""
 
     def __post_init__(self) -> None:
         if self.experts not in EXPERTS:
@@ -44,13 +48,16 @@ class ToolsetConfig:
             check_tool_name(name)
             if tool.uses:
                 self._tie(name, tool)
-        if not 1 <= self.min_tools <= len(self.tools):
-            _refuse("min_tools", self.min_tools, f"1 to {len(self.tools)}, the number of tools")
-        if not self.min_tools <= self.max_tools <= len(self.tools):
+        if self.fronts:
+            check_fronts(self.fronts, self.tools)
+        num_tools = len(self.on_offer)
+        if not 1 <= self.min_tools <= num_tools:
+            _refuse("min_tools", self.min_tools, f"1 to {num_tools}, the number of tools")
+        if not self.min_tools <= self.max_tools <= num_tools:
             _refuse(
                 "max_tools",
                 self.max_tools,
-                f"{self.min_tools} (min_tools) to {len(self.tools)}, the number of tools",
+                f"{self.min_tools} (min_tools) to {num_tools}, the number of tools",
             )
 
     def _tie(self, name: str, tool: ToolConfig) -> None:
@@ -70,6 +77,22 @@ class ToolsetConfig:
     def is_simulated(self, tool: str) -> bool:
         """Whether a simulator answers for `tool`."""
         return self.experts == "simulated" and self.tools[tool].kind in SIMULATED_KINDS
+
+    @property
+    def on_offer(self) -> dict[str, ToolConfig]:
+        """Tools that an episode may offer: all, or those behind fronts where there are any."""
+        behind = {a.tool for front in self.fronts.values() for a in front.aliases.values()}
+        return {name: tool for name, tool in self.tools.items() if not behind or name in behind}
+
+    @property
+    def answering(self) -> frozenset[str]:
+        """Tools behind a front that answers: without one of them an episode could not end."""
+        return frozenset(
+            alias.tool
+            for front in self.fronts.values()
+            if front.gives == "answer"
+            for alias in front.aliases.values()
+        )
 
 
 def _refuse(key: str, value: object, allowed: str) -> None:

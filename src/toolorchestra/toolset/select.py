@@ -34,6 +34,7 @@ def select(
     max_tools: int,
     rng: Random,
     prices: Collection[str],
+    needed: Collection[str] = (),
 ) -> Selection:
     """Draws `min_tools` to `max_tools` of the tools that have a price.
 
@@ -44,12 +45,13 @@ def select(
         max_tools: Most tools.
         rng: The episode's generator.
         prices: Names of the tools that have a price in this episode.
+        needed: Tools of which the episode must offer at least one; empty: it need not.
 
     Returns:
         A subset that holds an able tool, or the most able there is, unless no tool has any chance.
 
     Raises:
-        ValueError: No tool has a price.
+        ValueError: No tool has a price, or none of those needed has.
     """
     candidates = [name for name in tools if name in prices]
     if not candidates:
@@ -59,7 +61,19 @@ def select(
     able = _able(candidates, tools, skill)
     if able and not set(able) & set(names):
         names[rng.randrange(len(names))] = rng.choice(able)
+    if needed and not set(needed) & set(names):
+        _exchange(names, [name for name in candidates if name in needed], able, rng)
     return Selection(names=tuple(names), is_solvable=bool(able))
+
+
+def _exchange(names: list[str], needed: list[str], able: list[str], rng: Random) -> None:
+    """Puts one of the needed tools in the place of another, an able one last."""
+    if not needed:
+        raise ValueError(
+            "toolset.fronts: none that answers has a tool with a price; use a pricing with one"
+        )
+    spare = [i for i, name in enumerate(names) if name not in able] or range(len(names))
+    names[rng.choice(spare)] = rng.choice([name for name in needed if name in able] or needed)
 
 
 def _able(names: list[str], tools: Mapping[str, ToolConfig], skill: str) -> list[str]:

@@ -19,8 +19,8 @@ from toolorchestra.dataset.episode import EpisodeSampler
 from toolorchestra.engine.policies import RandomFormat
 from toolorchestra.engine.scripted import ScriptedEngine
 from toolorchestra.model.tokenizer import entries
-from toolorchestra.rollout.loop import Speaker
 from toolorchestra.rollout.player import Stage
+from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.tool.base import CallContext
 from toolorchestra.tool.config import ToolConfig
 from toolorchestra.tool.simulated import SimulatedExpert

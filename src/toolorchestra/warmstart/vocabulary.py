@@ -15,7 +15,7 @@ from toolorchestra.engine.policies import ASKED, GUESS, call_text, thought_text
 from toolorchestra.model.circuits import Landmarks
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.model.tokenizer import build_tokenizer, entries
-from toolorchestra.rollout.loop import Speaker
+from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.warmstart.config import WarmstartConfig
 from toolorchestra.warmstart.demonstrations import SILENCES

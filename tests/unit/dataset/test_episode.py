@@ -9,6 +9,7 @@ from toolorchestra.preference.pairs import WORDINGS
 from toolorchestra.pricing.config import PriceConfig, PricingConfig, ScheduleConfig
 from toolorchestra.tool.config import Odds, ToolConfig
 from toolorchestra.toolset.config import ToolsetConfig
+from toolorchestra.toolset.front_config import AliasConfig, FrontConfig
 from toolorchestra.types import Episode, Task
 
 KINDS = dict.fromkeys(("balanced", "frugal", "hurried", "thorough", "tool"), 1.0)
@@ -85,6 +86,27 @@ def test_an_episode_can_be_written_down_and_played_again():
         episode = sampler()(index)
         text = json.dumps(to_json(episode))
         assert from_json(Episode, json.loads(text)) == episode
+
+
+def test_fronts_go_before_what_was_drawn_and_one_of_them_answers():
+    aliases = {f"answer-{name}": AliasConfig(tool=name) for name in ("small", "masked")}
+    search = {f"search-{name}": AliasConfig(tool=name) for name in ("big", "parcels")}
+    said = {"description": "Helps.", "argument": "Who."}
+    fronts = {
+        "search": FrontConfig(**said, gives="document", aliases=search),
+        "answer": FrontConfig(**said, gives="answer", aliases=aliases),
+    }
+    toolset = ToolsetConfig(name="t", tools=TOOLS, min_tools=1, max_tools=2, fronts=fronts)
+    draw = sampler(toolset=toolset)
+    sizes = set()
+    for index in range(40):
+        episode = draw(index)
+        behind = {alias.tool for front in episode.fronts for alias in front.aliases.values()}
+        assert behind == {tool.name for tool in episode.tools}
+        assert episode.fronts[-1].gives == "answer"
+        sizes.add(len(behind))
+        assert from_json(Episode, json.loads(json.dumps(to_json(episode)))) == episode
+    assert sizes == {1, 2}
 
 
 def words(preference):

@@ -11,6 +11,7 @@ def test_the_default_is_the_policy_that_ships_with_the_project():
     "changes, message",
     [
         ({"dtype": "float16"}, "model.dtype: 'float16' is not allowed; use float32 or bfloat16"),
+        ({"protocol": "mcp"}, "model.protocol: 'mcp' is not allowed; use chat or upstream"),
         ({"tool_style": "xml"}, "model.tool_style: 'xml' is not allowed; use full or compact"),
         ({"template": "mine"}, "model.template: 'mine' is not allowed; use own or qwen3"),
         ({"max_context": 8}, "model.max_context: 8 is not allowed; use at least 16"),

@@ -15,7 +15,8 @@ from toolorchestra.chat.render import Renderer, builtin_template
 from toolorchestra.engine.base import Engine
 from toolorchestra.engine.policies import call_text
 from toolorchestra.engine.scripted import ScriptedEngine
-from toolorchestra.rollout.loop import Limits, Speaker, run_rollout
+from toolorchestra.rollout.loop import Limits, run_rollout
+from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.tool.base import CallContext
 from toolorchestra.types import (
     Episode,

@@ -32,6 +32,7 @@ def pick(
     skill: str = "math",
     sizes: tuple[int, int] = (1, 2),
     masked: frozenset[str] = frozenset(),
+    needed: frozenset[str] = frozenset(),
 ) -> Selection:
     tools = tools_of(chances)
     return select(
@@ -41,6 +42,7 @@ def pick(
         max_tools=sizes[1],
         rng=Random(seed),
         prices=set(tools) - masked,
+        needed=needed,
     )
 
 
@@ -111,3 +113,30 @@ def test_sizes_and_places_vary() -> None:
 def test_no_tool_with_a_price_is_refused() -> None:
     with pytest.raises(ValueError, match=r"toolset\.tools: none has a price"):
         pick([0.9], masked=frozenset({"tool_0"}))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_one_of_the_needed_tools_is_there_and_an_able_one_stays(seed: int) -> None:
+    needed = frozenset({"tool_1", "tool_2"})
+    selection = pick([0.9, 0.1, 0.0, 0.2, 0.1, 0.3], seed, sizes=(2, 3), needed=needed)
+    assert needed & set(selection.names)
+    assert "tool_0" in selection.names and selection.is_solvable
+    assert len(set(selection.names)) == len(selection.names) in (2, 3)
+
+
+def test_of_needed_tools_an_able_one_is_taken_where_one_tool_is_all() -> None:
+    chances, needed = [0.9, 0.1, 0.8], frozenset({"tool_1", "tool_2"})
+    drawn = {pick(chances, seed, sizes=(1, 1), needed=needed).names for seed in range(40)}
+    assert drawn == {("tool_2",)}
+
+
+def test_needing_what_is_there_anyway_changes_no_draw() -> None:
+    chances = [0.9, 0.1, 0.8]
+    for seed in range(20):
+        drawn = pick(chances, seed)
+        assert pick(chances, seed, needed=frozenset(drawn.names)) == drawn
+
+
+def test_needed_tools_without_a_price_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^toolset\.fronts: none that answers .*; use "):
+        pick([0.9, 0.1], masked=frozenset({"tool_1"}), needed=frozenset({"tool_1"}))
