@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from toolorchestra.tool.config import (
     CARRIED_OUT_BY,
@@ -10,6 +10,7 @@ from toolorchestra.tool.config import (
     ToolConfig,
     check_tool_name,
 )
+from toolorchestra.tool.mcp_config import McpServerConfig, check_server_name
 
 EXPERTS = ("simulated", "real")
 
@@ -26,8 +27,10 @@ class ToolsetConfig:
     context: str = "task"
     """What a real expert sees: argument, the text that the call passes on and nothing else; task,
     the task's question too; history, also what earlier calls of the rollout gave."""
-    tools: dict[str, ToolConfig]
+    tools: dict[str, ToolConfig] = field(default_factory=dict)
     """By the name under which the policy calls them."""
+    mcp: dict[str, McpServerConfig] = field(default_factory=dict)
+    """MCP servers, files of `conf/mcp/`; what tools they bring is known once a run opens."""
     min_tools: int = 3
     """Fewest tools that an episode offers."""
     max_tools: int = 6
@@ -38,12 +41,17 @@ class ToolsetConfig:
             _refuse("experts", repr(self.experts), " or ".join(EXPERTS))
         if self.context not in CONTEXTS:
             _refuse("context", repr(self.context), ", ".join(CONTEXTS))
-        if not self.tools:
+        if not self.tools and not self.mcp:
             _refuse("tools", "an empty toolset", "at least one file of conf/tool")
         for name, tool in self.tools.items():
             check_tool_name(name)
             if tool.uses:
                 self._tie(name, tool)
+        for name in self.mcp:
+            check_server_name(name)
+        if self.mcp:
+            self._check_numbers()
+            return
         if not 1 <= self.min_tools <= len(self.tools):
             _refuse("min_tools", self.min_tools, f"1 to {len(self.tools)}, the number of tools")
         if not self.min_tools <= self.max_tools <= len(self.tools):
@@ -66,6 +74,13 @@ class ToolsetConfig:
         elif self.experts == "real":
             more = [row for row in used.charged_as if row not in tool.charged_as]
             tool.also_priced_as = [*tool.also_priced_as, *more]
+
+    def _check_numbers(self) -> None:
+        """As far as that can be told while the tools of servers are still to come."""
+        if self.min_tools < 1:
+            _refuse("min_tools", self.min_tools, "1 or more")
+        if self.max_tools < self.min_tools:
+            _refuse("max_tools", self.max_tools, f"{self.min_tools} (min_tools) or more")
 
     def is_simulated(self, tool: str) -> bool:
         """Whether a simulator answers for `tool`."""
