@@ -14,6 +14,7 @@ from toolorchestra.build import build_sampler, build_tools, tool_labels
 from toolorchestra.dataset.source import make_source
 from toolorchestra.discovery import discover
 from toolorchestra.engine.scripted import ScriptedEngine
+from toolorchestra.provider.providers import Providers
 from toolorchestra.reward.measures import cost_usd, tool_counts
 from toolorchestra.rollout.player import Stage
 from toolorchestra.worlds import check_worlds
@@ -55,7 +56,7 @@ def played():
     sampler = build_sampler(options, options.toolset, options.pricing, tasks, "train")
     episode = sampler(0)
     stage = Stage(
-        tools=build_tools(options),
+        tools=build_tools(options, Providers(options.provider)),
         speaker=speaker(),
         config=options.rollout,
         max_new_tokens=400,

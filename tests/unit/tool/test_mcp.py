@@ -113,5 +113,5 @@ def test_the_registry_makes_one_from_a_config_and_starts_nothing(tmp_path):
         options={"server": "lib", "remote_name": "echo", "config": rogue(tmp_path)},
         parameters={"type": "object"},
     )
-    assert isinstance(build_tool("here", config, is_simulated=False), McpTool)
+    assert isinstance(build_tool("here", config, services=None), McpTool)
     assert not (tmp_path / "starts").exists()
