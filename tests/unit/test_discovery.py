@@ -132,7 +132,10 @@ def test_a_run_whose_servers_have_changed_does_not_go_on(names, schema, changed,
         (["toolset.mcp.example.env=[NO_SUCH_KEY]"], "variable NO_SUCH_KEY is not set"),
         (["toolset.mcp.example.priced_as=gold"], "'gold' is in none of"),
         (["toolset.mcp.example.command=no_such_program"], "'no_such_program' is not found"),
-        (["toolset.mcp.example.call_timeout_s=60"], "use less than rollout.tool_timeout_s, 60"),
+        (
+            ["toolset.mcp.example.call_timeout_s=60", "rollout.tool_timeout_s=60"],
+            "use less than rollout.tool_timeout_s, 60",
+        ),
         (["+toolset.mcp.example.tools={a: {priced_as: gold}}"], "'gold' is in none of"),
     ],
 )
