@@ -40,7 +40,8 @@ def check_worlds(config: PlayConfig) -> list[str]:
             do not exist, too few tools, or a judge or an MCP server that cannot be asked.
     """
     notes = []
-    limit_s, _ = config.rollout.timeouts_s(deadline_s=None)
+    deadlines_s = (None, config.provider.deadline_s)
+    limit_s = min(config.rollout.timeouts_s(deadline_s=end)[0] for end in deadlines_s)
     for name, toolset, pricing, _ in worlds_of(config):
         models = {tool: options.charged_as for tool, options in toolset.tools.items()}
         for server, asked in toolset.mcp.items():

@@ -82,4 +82,6 @@ def test_a_variable_that_is_not_set_is_named_before_anything_starts():
 
 def test_a_program_that_is_not_installed_is_named_before_anything_starts():
     with pytest.raises(ValueError, match=r"library\.command: 'no_such_program' is not found; use "):
-        check_machine("library", server(command="no_such_program"), {"PATH": "/usr/bin:/bin"}, call_limit_s=60)
+        check_machine(
+            "library", server(command="no_such_program"), {"PATH": "/usr/bin:/bin"}, call_limit_s=60
+        )
