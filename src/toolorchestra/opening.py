@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from transformers.utils.logging import disable_progress_bar
 
 from toolorchestra.config import PlayConfig
+from toolorchestra.discovery import discover, keep_found
 from toolorchestra.launch.plainly import keeping_traceback
 from toolorchestra.launch.quiet import quieten_libraries
 from toolorchestra.launch.run_dir import discard_if_empty, open_run_dir
@@ -54,6 +55,9 @@ def opened(
     try:
         options = cast(C, OmegaConf.to_object(config))
         notes = check(options)
+        options, found = discover(options)
+        if found:  # their tools are to be checked as well
+            notes = check(options)
         run_dir, claimed = open_run_dir(
             Path(options.output_dir),
             resolved,
@@ -64,6 +68,7 @@ def opened(
         discard_if_empty(Path(resolved["output_dir"]))
         raise
     with claimed, keeping_traceback(run_dir):
+        keep_found(run_dir, found)
         for note in notes:
             log.info(note)
         log.info("writing to %s", run_dir)

@@ -16,6 +16,7 @@ from toolorchestra.pricing.check import check_pricing
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.provider.config import ProvidersConfig
 from toolorchestra.tool.config import SIMULATED_KINDS
+from toolorchestra.tool.mcp_config import check_machine
 from toolorchestra.toolset.config import ToolsetConfig
 
 
@@ -32,12 +33,17 @@ def worlds_of(config: PlayConfig) -> list[tuple[str, ToolsetConfig, PricingConfi
 def check_worlds(config: PlayConfig) -> list[str]:
     """Checks what no single group can check alone; returns what is masked or borrowed.
 
+    Where a toolset names MCP servers, the number of tools and a preference over them are checked
+    once the servers have told what they have.
+
     Raises:
         ValueError: a tool without a price where none may be missing, a preference over tools that
-            do not exist, too few tools, a judge that cannot be asked, or a toolset that the
-            model's protocol cannot offer.
+            do not exist, too few tools, a judge or an MCP server that cannot be asked, or a toolset
+            that the model's protocol cannot offer.
     """
     notes = []
+    deadlines_s = (None, config.provider.deadline_s)
+    limit_s = min(config.rollout.timeouts_s(deadline_s=end)[0] for end in deadlines_s)
     for name, toolset, pricing, _ in worlds_of(config):
         if config.model.protocol == "upstream" and not toolset.fronts:
             raise ValueError(
@@ -46,13 +52,18 @@ def check_worlds(config: PlayConfig) -> list[str]:
                 "model.protocol=chat"
             )
         models = {tool: options.charged_as for tool, options in toolset.on_offer.items()}
+        for server, asked in toolset.mcp.items():
+            check_machine(server, asked, os.environ, call_limit_s=limit_s)
+            models |= {f"{server} ({price})": (price,) for price in asked.prices}
+        min_tools = 0 if toolset.mcp else toolset.min_tools
         found = check_pricing(
-            pricing, models=models, policy=config.model.priced_as, min_tools=toolset.min_tools
+            pricing, models=models, policy=config.model.priced_as, min_tools=min_tools
         )
         notes += [f"{name} world: {note}" for note in found]
         check_outside(config, toolset)
     check_same_experts(config)
-    check_preference(config.preference, config.toolset.tools)
+    if not config.toolset.mcp:
+        check_preference(config.preference, config.toolset.tools)
     check_judge(config.judge, config.pricing, config.provider)
     return notes
 

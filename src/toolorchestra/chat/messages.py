@@ -14,7 +14,7 @@ from toolorchestra.chat.strict_json import as_arguments
 from toolorchestra.types import Episode, Json, OfferedTool, ToolCall, ToolResult
 
 STYLES = ("full", "compact")
-"""full: each tool's JSON schema; compact: no parameters, since all default to the question."""
+"""full: each tool's JSON schema; compact: no parameters where all default to the question."""
 
 
 def episode_messages(episode: Episode, system_prompt: str) -> list[Json]:
@@ -62,7 +62,7 @@ def tool_schemas(offered: Sequence[OfferedTool], *, style: str) -> list[Json]:
                 "name": tool.name,
                 "description": describe(tool),
                 "parameters": tool.parameters
-                if style == "full"
+                if style == "full" or tool.parameters.get("required")
                 else {"type": "object", "properties": {}},
             },
         }

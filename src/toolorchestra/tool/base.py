@@ -31,7 +31,7 @@ class Tool(Protocol):
 
         Args:
             arguments: Checked against the offered tool's schema beforehand. Every argument is
-                optional and defaults to the task's question.
+                optional and defaults to the task's question, except those of MCP servers' tools.
             context: The episode and the rollout that call.
 
         Returns:

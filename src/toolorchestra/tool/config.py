@@ -13,7 +13,7 @@ from typing import Any
 
 from toolorchestra.pricing.config import CHARACTERS_PER_TOKEN
 
-KINDS = ("llm", "web_search", "local_search", "code_interpreter", "function")
+KINDS = ("llm", "web_search", "local_search", "code_interpreter", "function", "mcp")
 
 ROLES = ("answer", "math", "query", "code")
 
@@ -61,7 +61,7 @@ class ToolConfig:
     """One callable thing: a function, a search, an interpreter or a model (paper, section 2.1)."""
 
     kind: str
-    """llm, web_search, local_search, code_interpreter or function."""
+    """llm, web_search, local_search, code_interpreter or function; mcp: see `toolset.mcp`."""
     role: str = "answer"
     """What a model is asked for (paper, Appendix D): an answer, mathematics, a search query or
     code. Only for the kind llm."""
@@ -86,6 +86,8 @@ class ToolConfig:
     """Odds by skill; where a skill is absent, the tool always abstains."""
     options: dict[str, Any] = field(default_factory=dict)
     """The kind's own options, checked by the kind."""
+    parameters: dict[str, Any] | None = None
+    """JSON schema of the arguments, for the kind mcp alone: others have one of their own."""
 
     def __post_init__(self) -> None:
         self._check_words()
@@ -106,6 +108,10 @@ class ToolConfig:
         if (self.role in CARRIED_OUT_BY) != bool(self.uses):
             needs = "the name of a tool for the roles query and code, and nothing for others"
             self._refuse("uses", self.uses, needs)
+        if (self.parameters is None) == (self.kind == "mcp"):
+            self._refuse(
+                "parameters", self.parameters, "a schema with the kind mcp, and only there"
+            )
         if not self.description.strip():
             self._refuse("description", self.description, "a few words")
         if not self.priced_as.strip():

@@ -41,10 +41,18 @@ def _function(name: str, config: ToolConfig) -> Tool:
     return FunctionTool(name, latency_s=config.latency_s, options=options)
 
 
+def _mcp(name: str, config: ToolConfig) -> Tool:
+    from toolorchestra.tool.mcp import McpOptions, McpTool  # its package takes a second to load
+
+    options = parse_options(McpOptions, config.options, tool=name)
+    return McpTool(name, latency_s=config.latency_s, options=options)
+
+
 TOOLS: Mapping[str, Callable[[str, ToolConfig], Tool]] = {
     "code_interpreter": _code_interpreter,
     "local_search": _local_search,
     "function": _function,
+    "mcp": _mcp,
 }
 """Tools that work here and now, by kind."""
 

@@ -10,6 +10,7 @@ from toolorchestra.tool.config import (
     ToolConfig,
     check_tool_name,
 )
+from toolorchestra.tool.mcp_config import McpServerConfig, check_server_name
 from toolorchestra.toolset.front_config import FrontConfig, check_fronts
 
 EXPERTS = ("simulated", "real")
@@ -27,8 +28,10 @@ class ToolsetConfig:
     context: str = "task"
     """What a real expert sees: argument, the text that the call passes on and nothing else; task,
     the task's question too; history, also what earlier calls of the rollout gave."""
-    tools: dict[str, ToolConfig]
+    tools: dict[str, ToolConfig] = field(default_factory=dict)
     """By the name under which the policy calls them."""
+    mcp: dict[str, McpServerConfig] = field(default_factory=dict)
+    """MCP servers, files of `conf/mcp/`; what tools they bring is known once a run opens."""
     min_tools: int = 3
     """Fewest tools that an episode offers."""
     max_tools: int = 6
@@ -42,14 +45,26 @@ class ToolsetConfig:
             _refuse("experts", repr(self.experts), " or ".join(EXPERTS))
         if self.context not in CONTEXTS:
             _refuse("context", repr(self.context), ", ".join(CONTEXTS))
-        if not self.tools:
+        if not self.tools and not self.mcp:
             _refuse("tools", "an empty toolset", "at least one file of conf/tool")
         for name, tool in self.tools.items():
             check_tool_name(name)
             if tool.uses:
                 self._tie(name, tool)
+        for server in self.mcp:
+            check_server_name(server)
         if self.fronts:
             check_fronts(self.fronts, self.tools)
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        """With servers only as far as can be told while their tools are still to come."""
+        if self.mcp:
+            if self.min_tools < 1:
+                _refuse("min_tools", self.min_tools, "1 or more")
+            if self.max_tools < self.min_tools:
+                _refuse("max_tools", self.max_tools, f"{self.min_tools} (min_tools) or more")
+            return
         num_tools = len(self.on_offer)
         if not 1 <= self.min_tools <= num_tools:
             _refuse("min_tools", self.min_tools, f"1 to {num_tools}, the number of tools")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import deepcopy
 
 from toolorchestra.pricing.cost import cost_usd
 from toolorchestra.tool.config import CARRIED_OUT_BY, SIMULATED_KINDS, Odds, ToolConfig
@@ -20,7 +21,8 @@ ARGUMENTS = {
     "code_interpreter": "code",
     "function": "text",
 }
-"""The one argument of each kind; without it a tool works on the task's question."""
+"""The one argument of each kind; without it a tool works on the task's question. Those of MCP
+servers' tools are the server's."""
 
 
 def offer(
@@ -39,7 +41,7 @@ def offer(
         name=name,
         shown_as=shown_as(name, tool, is_simulated=is_simulated),
         description=describe(tool, is_simulated=is_simulated),
-        parameters=parameters(tool.kind),
+        parameters=deepcopy(tool.parameters or parameters(tool.kind)),
         priced_as=tool.charged_as,
         price=price,
         call_cost_usd=cost_usd(typical_usage(tool, question), price),

@@ -108,6 +108,12 @@ def test_schemas_are_openai_functions_in_full_or_compact_style():
     assert compact["function"]["description"] == full["function"]["description"]
 
 
+def test_a_tool_with_required_arguments_shows_them_in_compact_style_too():
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+    (compact,) = tool_schemas([replace(TOOL, parameters=schema)], style="compact")
+    assert compact["function"]["parameters"] == schema
+
+
 def test_an_unknown_style_is_refused():
     with pytest.raises(ValueError, match="'short' is not allowed; use full or compact"):
         tool_schemas([TOOL], style="short")

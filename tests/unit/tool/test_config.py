@@ -36,6 +36,7 @@ def tool(**changes: Any) -> ToolConfig:
         ("output_tokens", -5),
         ("compute_s", -0.1),
         ("profile", {" ": Odds(right=1.0)}),
+        ("parameters", {"type": "object"}),
     ],
 )
 def test_a_value_that_cannot_be_meant_is_refused_by_key(key: str, value: object) -> None:
@@ -49,9 +50,17 @@ def test_the_refusal_names_the_value_and_what_is_allowed() -> None:
 
 
 def test_only_a_model_has_a_role() -> None:
-    assert tool(role="code").role == "code"
+    assert tool(role="code", uses="sandbox").role == "code"
     with pytest.raises(ValueError, match="only the kind llm has roles"):
         tool(kind="web_search", role="query")
+
+
+@pytest.mark.parametrize(
+    ("role", "uses"), [("code", ""), ("query", ""), ("answer", "web"), ("math", "sandbox")]
+)
+def test_what_writes_for_a_tool_names_it_and_nothing_else_does(role: str, uses: str) -> None:
+    with pytest.raises(ValueError, match=r"tool\.uses"):
+        tool(role=role, uses=uses)
 
 
 @pytest.mark.parametrize(("right", "abstain"), [(-0.1, 0.0), (1.1, 0.0), (0.0, 2.0), (0.7, 0.4)])
@@ -82,3 +91,9 @@ def test_names_of_the_function_format_are_accepted(name: str) -> None:
 def test_other_names_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="1 to 64 letters"):
         check_tool_name(name)
+
+
+def test_the_kind_mcp_alone_has_a_schema_of_its_own_and_needs_it() -> None:
+    assert tool(kind="mcp", parameters={"type": "object"}).parameters == {"type": "object"}
+    with pytest.raises(ValueError, match=r"^tool\.parameters: None is not allowed.*; use a schema"):
+        tool(kind="mcp")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from toolorchestra.tool.config import ToolConfig
+from toolorchestra.tool.mcp_config import McpServerConfig
 from toolorchestra.toolset.config import ToolsetConfig
 
 
@@ -54,3 +55,13 @@ def test_one_switch_covers_what_needs_a_key_and_nothing_else() -> None:
     simulated, real = toolset(), toolset(experts="real")
     assert [simulated.is_simulated(name) for name in simulated.tools] == [True, True, False]
     assert not any(real.is_simulated(name) for name in real.tools)
+
+
+def test_a_toolset_may_have_the_tools_of_servers_alone_whose_number_is_not_known_yet() -> None:
+    server = McpServerConfig(command="sh", priced_as="library", latency_s=1.0)
+    assert toolset(tools={}, mcp={"library": server}, min_tools=5, max_tools=9).max_tools == 9
+    for key, changes in (("min_tools", {"min_tools": 0}), ("max_tools", {"min_tools": 4})):
+        with pytest.raises(ValueError, match=rf"^toolset\.{key}: .* is not allowed; use "):
+            toolset(mcp={"library": server}, **changes)
+    with pytest.raises(ValueError, match="toolset.mcp: the name 'my library' is not allowed"):
+        toolset(mcp={"my library": server})

@@ -45,12 +45,21 @@ def test_seconds_are_priced() -> None:
 
 def test_a_simulator_is_shown_as_one() -> None:
     assert shown_as("gpt_5", tool(), is_simulated=True) == "sim/GPT-5"
-    assert shown_as("gpt_5_code", tool(role="code"), is_simulated=True) == "sim/GPT-5 (code)"
-    assert shown_as("gpt_5_query", tool(role="query"), is_simulated=True) == "sim/GPT-5 (query)"
+    assert (
+        shown_as("gpt_5_code", tool(role="code", uses="sandbox"), is_simulated=True)
+        == "sim/GPT-5 (code)"
+    )
+    assert (
+        shown_as("gpt_5_query", tool(role="query", uses="web"), is_simulated=True)
+        == "sim/GPT-5 (query)"
+    )
 
 
 def test_a_real_tool_is_shown_by_its_name() -> None:
-    assert shown_as("gpt_5_code", tool(role="code"), is_simulated=False) == "gpt_5_code"
+    assert (
+        shown_as("gpt_5_code", tool(role="code", uses="sandbox"), is_simulated=False)
+        == "gpt_5_code"
+    )
 
 
 def test_a_real_model_carries_no_ratings_of_the_simulator() -> None:
@@ -72,7 +81,7 @@ def test_ratings_are_fifths_with_halves_rounded_up(right: float, text: str) -> N
     assert ratings({"math": Odds(right=right)}) == text
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "mcp"])
 def test_every_kind_takes_one_optional_text_and_nothing_else(kind: str) -> None:
     schema = parameters(kind)
     assert schema["additionalProperties"] is False
@@ -88,6 +97,6 @@ def test_schemas_are_not_shared_between_offers() -> None:
 
 
 def test_an_offer_names_every_row_that_a_call_is_charged_by() -> None:
-    searcher = tool(role="query", also_priced_as=["search"])
+    searcher = tool(role="query", uses="web", also_priced_as=["search"])
     offered = offer("gpt_5_query", searcher, question="?", price=PRICE, is_simulated=True)
     assert offered.priced_as == ("GPT-5", "search")

@@ -1,0 +1,125 @@
+"""What a run learns from outside before it begins: the tools that its MCP servers have.
+
+Composing a config starts nothing; here the servers are started, asked, and ended again. What they
+said is written to the run's folder, so that a run which goes on finds the same tools as before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from toolorchestra.config import PlayConfig
+from toolorchestra.provider.fault import ProviderFault
+from toolorchestra.report.files import replace_text
+from toolorchestra.tool.mcp_config import McpServerConfig
+from toolorchestra.toolset.config import ToolsetConfig
+from toolorchestra.worlds import worlds_of
+
+if TYPE_CHECKING:
+    from toolorchestra.tool.mcp_listing import ListedTool
+
+FILE = "mcp_tools.json"
+"""In a run's folder: the tools of each server, by world."""
+C = TypeVar("C", bound=PlayConfig)
+Found = dict[str, dict[str, list[dict[str, Any]]]]
+"""The listed tools as plain data, by world and server."""
+
+
+def discover(options: C) -> tuple[C, Found]:
+    """The options with all tools of their MCP servers, and what these said.
+
+    Without servers the options stay the same object.
+
+    Raises:
+        ValueError: A server cannot be used, or its tools do not fit in; names the server.
+    """
+    found: Found = {}
+    toolsets: dict[str, ToolsetConfig] = {}
+    for world, toolset, _, _ in worlds_of(options):
+        if toolset.mcp:
+            toolsets[world], found[world] = _with_tools(toolset)
+    if options.world in toolsets:
+        options = replace(options, toolset=toolsets[options.world])
+    if "transfer" in toolsets:
+        assert options.benchmark.transfer is not None
+        transfer = replace(options.benchmark.transfer, toolset=toolsets["transfer"])
+        options = replace(options, benchmark=replace(options.benchmark, transfer=transfer))
+    if found:
+        _check_same_tools(options)
+    return options, found
+
+
+def _check_same_tools(options: PlayConfig) -> None:
+    """Raises ValueError where one name means two tools: worlds share their tools by name."""
+    (_, first, _, _), *others = worlds_of(options)
+    for world, other, _, _ in others:
+        for name in first.tools.keys() & other.tools.keys():
+            one, two = first.tools[name], other.tools[name]
+            if "mcp" in (one.kind, two.kind) and (one.kind, one.options) != (two.kind, two.options):
+                raise ValueError(
+                    f"toolset.mcp: the name {name!r} is not allowed, as it is another tool in the "
+                    f"{world} world; use a prefix"
+                )
+
+
+def _with_tools(
+    toolset: ToolsetConfig,
+) -> tuple[ToolsetConfig, dict[str, list[dict[str, Any]]]]:
+    from toolorchestra.toolset.mcp import with_listed  # its package takes a second to load
+
+    listed = asyncio.run(_ask_all(toolset.mcp))
+    plain = {server: [asdict(tool) for tool in tools] for server, tools in listed.items()}
+    return with_listed(toolset, listed), plain
+
+
+async def _ask_all(servers: Mapping[str, McpServerConfig]) -> dict[str, list[ListedTool]]:
+    answers = await asyncio.gather(*(_ask(name, servers[name]) for name in servers))
+    return dict(zip(servers, answers, strict=True))
+
+
+async def _ask(server: str, config: McpServerConfig) -> list[ListedTool]:
+    from toolorchestra.tool.mcp_connection import Connection
+    from toolorchestra.tool.mcp_listing import listed
+
+    connection = Connection(server, config)
+    try:
+        return listed(server, config, await connection.tools())
+    except ProviderFault as fault:
+        raise ValueError(f"toolset.mcp.{server}: {fault}") from fault
+    finally:
+        await connection.close()
+
+
+def keep_found(run_dir: Path, found: Found) -> None:
+    """Writes what the servers said, or compares it with what they said when the run began.
+
+    Raises:
+        ValueError: A server's tools have changed.
+    """
+    path = run_dir / FILE
+    if not found:
+        return
+    if not path.exists():
+        replace_text(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        return
+    before: Found = json.loads(path.read_text(encoding="utf-8"))
+    for world, servers in found.items():
+        for server, tools in servers.items():
+            if changed := _changed(before.get(world, {}).get(server, []), tools):
+                raise ValueError(
+                    f"resume: the tools of the MCP server {server} have changed since {run_dir} "
+                    f"was begun ({', '.join(changed)}); bring the old ones back, or start anew "
+                    "without resume"
+                )
+
+
+def _changed(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[str]:
+    """Names of the tools that are not what they were."""
+    old = {tool["name"]: tool for tool in before}
+    new = {tool["name"]: tool for tool in now}
+    return sorted(name for name in old | new if old.get(name) != new.get(name))
