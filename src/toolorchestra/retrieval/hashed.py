@@ -1,36 +1,27 @@
-"""Text to vectors for the local search. The default needs numpy alone and no download."""
+"""An encoder of word counts. It needs numpy alone and no download."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 import zlib
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-Vectors = npt.NDArray[np.float32]
+from toolorchestra.retrieval.encoder import Vectors
+
+FILE = "idf.npy"
+"""In an index's folder: what the encoder learned from the corpus."""
 
 _WORD = re.compile(r"[^\W_]+")
 _NUM_BUCKETS = 4096
 _NGRAM_LENGTHS = (3, 4)
 _WORD_WEIGHT = 2.0
 """A whole word counts as much as this many of its pieces."""
-
-
-class Encoder(Protocol):
-    """Gives texts that mean the same similar vectors."""
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Turn texts into vectors.
-
-        Returns:
-            float32 of shape [number of texts, d]; each row has length 1, or 0 where the text holds
-            nothing to go by.
-        """
-        ...
 
 
 def _features(text: str) -> dict[int, float]:
@@ -54,18 +45,45 @@ def _features(text: str) -> dict[int, float]:
 class HashedEncoder:
     """Words and pieces of three and four letters, hashed into buckets and weighted by TF-IDF.
 
-    Rare features (names) weigh most, features of most documents (articles) nearly nothing.
+    Rare features (names) weigh most, features of most documents (articles) nearly nothing. Queries
+    and documents are treated alike.
     """
 
-    def __init__(self, corpus: Sequence[str]) -> None:
+    def __init__(self, corpus: Iterable[str]) -> None:
         """Learns the inverse document frequencies from `corpus`, which may be empty."""
-        document_counts = np.zeros(_NUM_BUCKETS)
+        document_counts, num_documents = np.zeros(_NUM_BUCKETS), 0
         for text in corpus:
             document_counts[list(_features(text))] += 1
-        self._idf = np.log((1 + len(corpus)) / (1 + document_counts)) + 1e-3
+            num_documents += 1
+        self._idf: npt.NDArray[np.float64] = (
+            np.log((1 + num_documents) / (1 + document_counts)) + 1e-3
+        )
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """See `Encoder.encode`; d is 4,096."""
+    @classmethod
+    def load(cls, folder: Path) -> HashedEncoder:
+        """The encoder that was saved in `folder`.
+
+        Raises:
+            ValueError: The file is damaged.
+            OSError: It cannot be read.
+        """
+        encoder = cls(())
+        encoder._idf = np.load(folder / FILE)
+        if encoder._idf.shape != (_NUM_BUCKETS,):
+            raise ValueError(f"{folder / FILE}: expected {_NUM_BUCKETS} numbers")
+        return encoder
+
+    def save(self, folder: Path) -> None:
+        """See `Encoder.save`."""
+        np.save(folder / FILE, self._idf)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the frequencies."""
+        return hashlib.sha256(self._idf.tobytes()).hexdigest()
+
+    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """See `Encoder`; d is 4,096."""
         vectors = np.zeros((len(texts), _NUM_BUCKETS), dtype=np.float32)
         for row, text in enumerate(texts):
             features = _features(text)
@@ -76,19 +94,6 @@ class HashedEncoder:
         vectors /= np.where(norms > 0, norms, 1.0)
         return vectors
 
-
-ENCODERS: dict[str, Callable[[Sequence[str]], Encoder]] = {"hashed": HashedEncoder}
-"""By name, what makes an encoder for a corpus: a new encoder is one line here."""
-
-
-def make_encoder(name: str, corpus: Sequence[str]) -> Encoder:
-    """The encoder called `name`, fitted to `corpus`.
-
-    Raises:
-        ValueError: there is no such encoder.
-    """
-    if name not in ENCODERS:
-        raise ValueError(
-            f"tool.options.encoder: {name!r} is not allowed; use {', '.join(ENCODERS)}"
-        )
-    return ENCODERS[name](corpus)
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """See `Encoder`; d is 4,096."""
+        return self.encode_documents(texts)
