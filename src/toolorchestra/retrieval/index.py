@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolorchestra.retrieval.config import EncoderConfig
 from toolorchestra.retrieval.encoder import Encoder, load_encoder
 from toolorchestra.retrieval.manifest import Manifest, check_files, read_manifest
 from toolorchestra.retrieval.probe import check_probe
@@ -97,11 +97,7 @@ def open_index(
             f"{folder}: vectors have {vectors.d} numbers, but the manifest says "
             f"{manifest.dimension}"
         )
-    config = _placed(manifest.encoder, device)
-    is_same = like is not None and config.kind != "hashed" and manifest.encoder == (
-        like.manifest.encoder
-    )  # fmt: skip
-    encoder = like.encoder if like is not None and is_same else load_encoder(config, folder)
+    encoder = _encoder_of(folder, manifest, device, like)
     if encoder.fingerprint != manifest.encoder_fingerprint:
         raise ValueError(
             f"{folder}: the encoder here is not the one that built it (fingerprint "
@@ -112,7 +108,10 @@ def open_index(
     return PassageIndex(manifest, store=store, vectors=vectors, encoder=encoder)
 
 
-def _placed(config: EncoderConfig, device: str | None) -> EncoderConfig:
-    from dataclasses import replace
-
-    return config if device is None else replace(config, device=device)
+def _encoder_of(
+    folder: Path, manifest: Manifest, device: str | None, like: PassageIndex | None
+) -> Encoder:
+    config = manifest.encoder
+    if like is not None and config.kind != "hashed" and like.manifest.encoder == config:
+        return like.encoder  # a GPU may have no room for a second one
+    return load_encoder(config if device is None else replace(config, device=device), folder)

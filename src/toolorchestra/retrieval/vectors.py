@@ -76,7 +76,7 @@ def read_index(folder: Path, config: IndexConfig) -> Any:
     """
     path = folder / FILE
     try:
-        index = faiss.downcast_index(faiss.read_index(str(path)))
+        index = faiss.read_index(str(path))  # of its own class already
     except RuntimeError as error:
         raise ValueError(f"{path} cannot be read by Faiss {faiss.__version__}") from error
     kind = "hnsw" if hasattr(index, "hnsw") else "ivf" if hasattr(index, "nprobe") else "flat"
