@@ -74,7 +74,8 @@ class Task:
     answer_kind: str = "text"
     """Chooses the matcher, see `toolorchestra.reward.match`."""
     metadata: Json = field(default_factory=dict)
-    """The verifier's needs (e.g. a reasoning-gym entry). Never shown to the policy or a tool."""
+    """The verifier's needs (e.g. a reasoning-gym entry). Never shown to the policy; tools read of
+    it only what their options name, such as the documents that a search may find."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

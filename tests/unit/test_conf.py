@@ -49,7 +49,7 @@ def combine(choices: dict[str, str]) -> Config:
 def test_the_grid_is_as_wide_as_the_folders() -> None:
     assert [len(names(group)) for group in GRID] == [4, 6, 6, 7, 2]
     groups = {path.name for path in CONF.iterdir() if path.is_dir()}
-    assert groups == {*GRID, *OTHERS, "tool", "launcher", "server", "hydra"}
+    assert groups == {*GRID, *OTHERS, "tool", "launcher", "server", "retrieval", "hydra"}
 
 
 @pytest.mark.parametrize("benchmark", names("benchmark"))

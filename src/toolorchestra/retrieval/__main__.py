@@ -6,7 +6,7 @@ r"""Builds an index from a corpus, serves one, or checks one.
     python -m toolorchestra.retrieval check --index outputs/index
 
 The words of `build` are options of conf/retrieval/: corpus=wiki|jsonl|dataset,
-encoder=hashed|minilm|qwen3_embedding_8b, index=flat|ivf|hnsw, and single values like index.nprobe=32.
+encoder=hashed|minilm|qwen3_embedding_8b|hf, index=flat|ivf|hnsw, and single values, e.g. index.m=16.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ def compose_build(words: Sequence[str]) -> BuildConfig:
             found = compose("build", overrides=list(words))
         return cast(BuildConfig, OmegaConf.to_object(found))
     except (HydraException, OmegaConfBaseException) as error:
-        reason = str(error).partition("Config search path")[0]
-        lines = [line for line in reason.splitlines() if "full_key" not in line]
-        raise ValueError(" ".join(" ".join(lines).split())) from error
+        told = f"{error}; {error.__cause__}" if error.__cause__ is not None else str(error)
+        reason = told.partition("Config search path")[0]
+        lines = [line for line in reason.splitlines() if "_type=" not in line]
+        raise ValueError(" ".join(" ".join(lines).replace("full_key:", "").split())) from error
 
 
 def _build(asked: argparse.Namespace) -> None:

@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import aiohttp
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential_jitter
+from tenacity import (
+    AsyncRetrying,
+    retry_if_exception_type,
+    stop_after_delay,
+    wait_exponential_jitter,
+)
 
 from toolorchestra.endpoint.client import CONNECTION_ERRORS, EndpointFault, Endpoints
 from toolorchestra.endpoint.registry import Registry
@@ -110,9 +115,12 @@ class Remote:
             "allowed": None if query.allowed is None else list(query.allowed),
         }
         try:
-            async with asyncio.timeout(max(left_s, 0.001)), self._server(left_s) as (http, url):
-                async with http.post(f"{url}/search", json=body) as answer:
-                    status, text = answer.status, await answer.text()
+            async with (
+                asyncio.timeout(max(left_s, 0.001)),
+                self._server(left_s) as (http, url),
+                http.post(f"{url}/search", json=body) as answer,
+            ):
+                status, text = answer.status, await answer.text()
         except TimeoutError as error:
             raise _Passing("the server gave no answer in time") from error
         except (EndpointFault, *CONNECTION_ERRORS) as error:

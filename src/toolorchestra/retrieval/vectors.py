@@ -51,7 +51,8 @@ def build_index(vectors: Vectors, config: IndexConfig) -> Any:
     num_vectors, dimension = vectors.shape
     values = "Flat" if config.precision == "float32" else "SQfp16"
     prefix = {"flat": "", "ivf": f"IVF{config.nlist},", "hnsw": f"HNSW{config.m},"}[config.kind]
-    index = faiss.index_factory(dimension, prefix + values, faiss.METRIC_INNER_PRODUCT)
+    spec = prefix + values
+    index: Any = faiss.index_factory(dimension, spec, faiss.METRIC_INNER_PRODUCT)
     if config.kind == "hnsw":
         index.hnsw.efConstruction = config.ef_construction
     if not index.is_trained and num_vectors:
@@ -76,7 +77,7 @@ def read_index(folder: Path, config: IndexConfig) -> Any:
     """
     path = folder / FILE
     try:
-        index = faiss.read_index(str(path))  # of its own class already
+        index: Any = faiss.read_index(str(path))  # of its own class already
     except RuntimeError as error:
         raise ValueError(f"{path} cannot be read by Faiss {faiss.__version__}") from error
     kind = "hnsw" if hasattr(index, "hnsw") else "ivf" if hasattr(index, "nprobe") else "flat"
