@@ -28,7 +28,9 @@ def test_a_whole_number_is_a_number():
     assert parse_options(SearchConfig, {"min_score": 0}, tool="s").min_score == 0
 
 
-@pytest.mark.parametrize(("key", "value"), [("min_score", "high"), ("index", 3), ("min_score", True)])
+@pytest.mark.parametrize(
+    ("key", "value"), [("min_score", "high"), ("index", 3), ("min_score", True)]
+)
 def test_an_option_that_may_be_absent_has_a_type_all_the_same(key, value):
     assert getattr(parse_options(SearchConfig, {key: None}, tool="s"), key) is None
     with pytest.raises(ValueError, match=rf"tool\.s\.options\.{key}: {value!r} is not allowed"):
