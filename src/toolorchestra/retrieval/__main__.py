@@ -6,7 +6,7 @@ r"""Builds an index from a corpus, serves one, or checks one.
     python -m toolorchestra.retrieval check --index outputs/index
 
 The words of `build` are options of conf/retrieval/: corpus=wiki|jsonl|dataset,
-encoder=hashed|minilm|qwen3_embedding_8b|hf, index=flat|ivf|hnsw, and single values, e.g. index.m=16.
+encoder=hashed|minilm|hf|qwen3_embedding_8b, index=flat|ivf|hnsw; single values: index.m=16.
 """
 
 from __future__ import annotations

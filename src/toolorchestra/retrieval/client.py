@@ -12,8 +12,9 @@ from typing import Any, Protocol
 import aiohttp
 from tenacity import (
     AsyncRetrying,
+    RetryCallState,
     retry_if_exception_type,
-    stop_after_delay,
+    stop_before_delay,
     wait_exponential_jitter,
 )
 
@@ -63,6 +64,10 @@ class _Passing(Exception):
     """A fault that may be gone at the next attempt."""
 
 
+def _fault_of(state: RetryCallState) -> BaseException | None:
+    return None if state.outcome is None else state.outcome.exception()
+
+
 class Remote:
     """Searches at a server: one that is named, or any replica of a service in the registry."""
 
@@ -88,18 +93,20 @@ class Remote:
 
     async def search(self, query: Query) -> tuple[Hit, ...]:
         """See `SearchClient.search`."""
-        end = time.monotonic() + self._deadline_s
+        end, reasons = time.monotonic() + self._deadline_s, dict[str, None]()
         try:
             async for attempt in AsyncRetrying(
-                stop=stop_after_delay(self._deadline_s),
-                wait=wait_exponential_jitter(initial=0.1, max=2.0, jitter=0.1),
+                stop=stop_before_delay(self._deadline_s),
+                wait=wait_exponential_jitter(multiplier=0.1, max=2.0, jitter=0.1),
                 retry=retry_if_exception_type(_Passing),
+                after=lambda state: reasons.update({str(_fault_of(state)): None}),
                 reraise=True,
             ):
                 with attempt:
                     return await self._attempt(query, end - time.monotonic())
         except _Passing as fault:
-            raise RetrievalFault(f"no search within {self._deadline_s:g} s: {fault}") from fault
+            told = "; ".join(reasons or [str(fault)])
+            raise RetrievalFault(f"no search within {self._deadline_s:g} s: {told}") from fault
         raise AssertionError("attempts end by a result or an exception")
 
     async def close(self) -> None:
@@ -140,7 +147,8 @@ class Remote:
             yield http, self._url.rstrip("/")
             return
         assert self._service is not None
-        async with endpoints.using(self._service, deadline_s=left_s) as endpoint:
+        # sooner than the search itself is given up, as it knows why there is none
+        async with endpoints.using(self._service, deadline_s=0.9 * left_s) as endpoint:
             yield http, endpoint.url
 
     def _connect(self) -> tuple[aiohttp.ClientSession, Endpoints]:
