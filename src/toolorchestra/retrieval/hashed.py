@@ -7,6 +7,7 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -22,23 +23,29 @@ _NUM_BUCKETS = 4096
 _NGRAM_LENGTHS = (3, 4)
 _WORD_WEIGHT = 2.0
 """A whole word counts as much as this many of its pieces."""
+_MAX_CACHED_CHARS = 64
+
+
+@lru_cache(maxsize=2**16)
+def _word_features(word: str) -> tuple[tuple[int, float], ...]:
+    """Buckets and weights of a word and of its pieces."""
+    padded = f"<{word}>"
+    features = [(f"={word}", _WORD_WEIGHT)]
+    for length in _NGRAM_LENGTHS:
+        starts = range(len(padded) - length + 1)
+        features += [(padded[start : start + length], 1.0) for start in starts]
+    # crc32, because the built-in hash differs from process to process
+    return tuple((zlib.crc32(text.encode()) % _NUM_BUCKETS, weight) for text, weight in features)
 
 
 def _features(text: str) -> dict[int, float]:
     """Counts of the words and of the pieces of words in `text`, by bucket."""
     counts: dict[int, float] = {}
-
-    def add(feature: str, weight: float) -> None:
-        # crc32, because the built-in hash differs from process to process
-        bucket = zlib.crc32(feature.encode()) % _NUM_BUCKETS
-        counts[bucket] = counts.get(bucket, 0.0) + weight
-
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
-        add(f"={word}", _WORD_WEIGHT)
-        padded = f"<{word}>"
-        for length in _NGRAM_LENGTHS:
-            for start in range(len(padded) - length + 1):
-                add(padded[start : start + length], 1.0)
+        # a long word, which no language has, is not worth the memory
+        find = _word_features if len(word) <= _MAX_CACHED_CHARS else _word_features.__wrapped__
+        for bucket, weight in find(word):
+            counts[bucket] = counts.get(bucket, 0.0) + weight
     return counts
 
 
