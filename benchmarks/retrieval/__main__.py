@@ -26,11 +26,10 @@ from toolorchestra.retrieval.vectors import read_index
 
 NUM_CLIENTS = 64
 APPROXIMATE = (
-    IndexConfig(kind="ivf", nprobe=16),
-    IndexConfig(kind="ivf", nprobe=64),
-    IndexConfig(kind="hnsw", ef_search=64),
-    IndexConfig(kind="hnsw", ef_search=256),
+    (IndexConfig(kind="ivf", nlist=128), (8, 32)),
+    (IndexConfig(kind="hnsw", m=16, ef_construction=40), (64, 256)),
 )
+"""Small ones, as the hashed encoder's vectors have 4,096 numbers; and how hard each is searched."""
 
 
 def main() -> None:
@@ -59,7 +58,11 @@ def main() -> None:
         rates = asyncio.run(_rates(folder, texts, asked.searches))
         flat = read_index(folder, config.index)
         queries = load_encoder(config.encoder, folder).encode_queries(texts)
-        recalls = [measure(flat, queries, each) for each in APPROXIMATE]
+        recalls = [
+            recall
+            for index, efforts in APPROXIMATE
+            for recall in measure(flat, queries, index, efforts)
+        ]
     title = f"{asked.passages:,} passages, encoder {asked.encoder}, one thread"
     print(_table(title, rates, recalls).to_markdown())
     print(f"{time.monotonic() - begun:.0f} s")

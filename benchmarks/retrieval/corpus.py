@@ -10,23 +10,7 @@ NUM_TOPICS = 400
 WORDS_A_TOPIC = 40
 WORDS_A_TEXT = 14
 CONSONANTS = ("b", "d", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "st", "tr", "pl")
-COMMON = [
-    "the",
-    "of",
-    "and",
-    "in",
-    "to",
-    "a",
-    "was",
-    "is",
-    "by",
-    "for",
-    "with",
-    "as",
-    "on",
-    "at",
-    "from",
-]
+COMMON = ("the", "of", "and", "in", "to", "a", "was", "is", "by", "for", "with", "as", "on", "at")
 
 
 class Writer:

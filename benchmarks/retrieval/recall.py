@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from toolorchestra.retrieval.config import IndexConfig
 from toolorchestra.retrieval.encoder import Vectors
-from toolorchestra.retrieval.vectors import build_index, resolve, search_all
+from toolorchestra.retrieval.vectors import build_index, search_all
 
 TOP_K = 10
 
@@ -24,21 +25,30 @@ class Recall:
     """Queries a second over those of the exact index, one query at a time."""
 
 
-def measure(flat: Any, queries: Vectors, config: IndexConfig) -> Recall:
-    """Builds an index of the exact one's vectors, and compares the two."""
-    vectors = flat.reconstruct_n(0, flat.ntotal)
-    config = resolve(config, num_vectors=len(vectors))
-    index = build_index(vectors, config)
-    if config.kind == "ivf":
-        index.nprobe = config.nprobe
-        label = f"IVF, {config.nlist} lists, {config.nprobe} searched"
-    else:
-        index.hnsw.efSearch = config.ef_search
-        label = f"HNSW, m {config.m}, ef {config.ef_search}"
+def measure(
+    flat: Any, queries: Vectors, config: IndexConfig, efforts: Sequence[int]
+) -> list[Recall]:
+    """Builds an index of the exact one's vectors, and compares the two.
+
+    Args:
+        flat: The exact index.
+        queries: What is searched for, of shape [n, d].
+        config: Of the approximate one.
+        efforts: Each is tried as nprobe of IVF, or as ef_search of HNSW.
+    """
+    index = build_index(flat.reconstruct_n(0, flat.ntotal), config)
     exact, exact_s = _search(flat, queries)
-    found, found_s = _search(index, queries)
-    shared = sum(len(a & b) for a, b in zip(exact, found, strict=True))
-    return Recall(label=label, share=shared / sum(map(len, exact)), speed_up=exact_s / found_s)
+    recalls = []
+    for effort in efforts:
+        if config.kind == "ivf":
+            index.nprobe, label = effort, f"IVF, {effort} of {config.nlist} lists"
+        else:
+            index.hnsw.efSearch, label = effort, f"HNSW, m {config.m}, ef_search {effort}"
+        found, found_s = _search(index, queries)
+        shared = sum(len(a & b) for a, b in zip(exact, found, strict=True))
+        share = shared / sum(map(len, exact))
+        recalls.append(Recall(label=label, share=share, speed_up=exact_s / found_s))
+    return recalls
 
 
 def _search(index: Any, queries: Vectors) -> tuple[list[set[int]], float]:
