@@ -1,4 +1,6 @@
 import asyncio
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -106,3 +108,21 @@ def test_the_kind_local_search_takes_an_index_by_its_options(folder):
         make_tool(index=str(folder), encoder="minilm")
     with pytest.raises(ValueError, match="is no complete index"):
         make_tool(index=str(folder.parent))
+
+
+def test_an_open_index_does_not_change_the_scores_of_the_wiki_by_a_bit(folder):
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from toolorchestra.tool.fact_index import load_index\n"
+        "from toolorchestra.retrieval.index import open_index\n"
+        "if len(sys.argv) > 1: open_index(Path(sys.argv[1]))\n"
+        "for query in ('mayor of Velmor', 'river', 'Who founded Kelbis?'):\n"
+        "    print([hit.score.hex() for hit in load_index('wiki', 'hashed').search(query, top_k=9)])"
+    )
+    with_index, alone = (
+        subprocess.run(
+            [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
+        ).stdout
+        for words in ([str(folder)], [])
+    )
+    assert with_index == alone != ""
