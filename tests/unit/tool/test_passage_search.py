@@ -117,7 +117,8 @@ def test_an_open_index_does_not_change_the_scores_of_the_wiki_by_a_bit(folder):
         "from toolorchestra.retrieval.index import open_index\n"
         "if len(sys.argv) > 1: open_index(Path(sys.argv[1]))\n"
         "for query in ('mayor of Velmor', 'river', 'Who founded Kelbis?'):\n"
-        "    print([hit.score.hex() for hit in load_index('wiki', 'hashed').search(query, top_k=9)])"
+        "    hits = load_index('wiki', 'hashed').search(query, top_k=9)\n"
+        "    print([hit.score.hex() for hit in hits])"
     )
     with_index, alone = (
         subprocess.run(
