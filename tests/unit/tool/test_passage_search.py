@@ -94,15 +94,17 @@ async def test_a_server_gives_the_same_result_as_the_index_itself(folder):
     await here.close()
 
 
-def test_a_server_that_is_gone_is_the_providers_fault():
-    result = call(make_tool(url=f"http://127.0.0.1:{free_port()}", deadline_s=0.3))
+async def test_a_server_that_is_gone_is_the_providers_fault():
+    tool = make_tool(url=f"http://127.0.0.1:{free_port()}", deadline_s=0.3)
+    result = await tool.call({}, make_context(MAYOR))
+    await tool.close()
     assert result.status == "provider_error"
     assert result.content.startswith("error: no search within 0.3 s: ")
 
 
 def test_the_kind_local_search_takes_an_index_by_its_options(folder):
     config = replace(shipped_tools()["local_search"], options={"index": str(folder)})
-    tool = build_tool("local_search", config, is_simulated=False)
+    tool = build_tool("local_search", config, services=None)
     assert isinstance(tool, PassageSearch)
     with pytest.raises(ValueError, match="options.encoder: 'minilm' is not allowed for .*; use ha"):
         make_tool(index=str(folder), encoder="minilm")
