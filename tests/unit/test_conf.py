@@ -55,7 +55,8 @@ def combine(choices: dict[str, str]) -> Config:
 def test_the_grid_is_as_wide_as_the_folders() -> None:
     assert [len(names(group)) for group in GRID] == [5, 6, 6, 7, 2]
     groups = {path.name for path in CONF.iterdir() if path.is_dir()}
-    assert groups == {*GRID, *OTHERS, "tool", "mcp", "launcher", "server", "hydra"}
+    others = {"tool", "mcp", "launcher", "server", "retrieval", "hydra"}
+    assert groups == {*GRID, *OTHERS, *others}
 
 
 @pytest.mark.parametrize("benchmark", names("benchmark"))

@@ -19,7 +19,7 @@ class ServiceConfig:
     tools: list[str] = field(default_factory=list)
     """Tools that it answers for: it is started for a toolset that has one of them."""
     tensor_parallel: int = 1
-    """GPUs of each replica."""
+    """GPUs of each replica; 0 for a program that needs none."""
     replicas: int = 1
     max_model_len: int | None = None
     """Longest context, in tokens; null: the model's own."""
@@ -51,12 +51,13 @@ class ServerConfig:
         """
         owners: dict[str, str] = {}
         for name, service in self.services.items():
-            for key in ("tensor_parallel", "replicas"):
-                if (value := getattr(service, key)) < 1:
-                    _refuse(f"services.{name}.{key}", value, "a whole number from 1")
+            program = service.program or self.program
+            takes_gpus = any("{tensor_parallel}" in word for word in program)
+            for key, least in (("tensor_parallel", int(takes_gpus)), ("replicas", 1)):
+                if (value := getattr(service, key)) < least:
+                    _refuse(f"services.{name}.{key}", value, f"a whole number from {least}")
             if (length := service.max_model_len) is not None and length < 1:
                 _refuse(f"services.{name}.max_model_len", length, "a whole number from 1, or null")
-            program = service.program or self.program
             if not any("{port}" in word for word in program):
                 _refuse(f"services.{name}.program", program, "words with {port} among them")
             for tool in service.tools:

@@ -10,7 +10,8 @@ import faiss
 import numpy as np
 
 from toolorchestra.domain.wiki import load_wiki
-from toolorchestra.tool.encoder import Encoder, make_encoder
+from toolorchestra.retrieval.encoder import Encoder
+from toolorchestra.retrieval.hashed import HashedEncoder
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +49,9 @@ def wiki_documents() -> tuple[Document, ...]:
 CORPORA: dict[str, Callable[[], tuple[Document, ...]]] = {"wiki": wiki_documents}
 """By name, what loads the documents: a new corpus is one line here."""
 
+ENCODERS: dict[str, Callable[[Sequence[str]], Encoder]] = {"hashed": HashedEncoder}
+"""By name, what makes an encoder for a corpus: a new encoder is one line here."""
+
 
 class FactIndex:
     """Exact search by cosine similarity. Reading it from several threads is safe."""
@@ -58,7 +62,7 @@ class FactIndex:
         self._encoder = encoder
         self._index = None
         if self._documents:
-            vectors = encoder.encode([document.subject for document in self._documents])
+            vectors = encoder.encode_documents([document.subject for document in self._documents])
             self._index = faiss.IndexFlatIP(vectors.shape[1])
             self._index.add(np.ascontiguousarray(vectors))
 
@@ -72,7 +76,7 @@ class FactIndex:
         count = min(top_k, len(self._documents))
         if self._index is None or count < 1:
             return ()
-        scores, places = self._index.search(self._encoder.encode([query]), count)
+        scores, places = self._index.search(self._encoder.encode_queries([query]), count)
         return tuple(
             Hit(document=self._documents[place], score=float(score))
             for score, place in zip(scores[0], places[0], strict=True)
@@ -91,5 +95,9 @@ def load_index(corpus: str, encoder: str) -> FactIndex:
         raise ValueError(
             f"tool.options.corpus: {corpus!r} is not allowed; use {', '.join(CORPORA)}"
         )
+    if encoder not in ENCODERS:
+        raise ValueError(
+            f"tool.options.encoder: {encoder!r} is not allowed; use {', '.join(ENCODERS)}"
+        )
     documents = CORPORA[corpus]()
-    return FactIndex(documents, make_encoder(encoder, [document.subject for document in documents]))
+    return FactIndex(documents, ENCODERS[encoder]([document.subject for document in documents]))

@@ -8,10 +8,10 @@ from toolorchestra.tool.fact_index import Hit, load_index
 from toolorchestra.tool.search_config import SearchConfig
 from toolorchestra.types import Json, ToolResult
 
-_ARGUMENT = "query"
+ARGUMENT = "query"
 
 PARAMETERS = text_parameters(
-    _ARGUMENT, "What to search for. Without it, the question itself is searched."
+    ARGUMENT, "What to search for. Without it, the question itself is searched."
 )
 
 NOTHING_FOUND = "nothing found"
@@ -40,13 +40,14 @@ class LocalSearch:
         self._name = name
         self._latency_s = latency_s
         self._options = options
-        self._index = load_index(options.corpus, options.encoder)
+        assert options.shipped is not None, "another tool searches other places"
+        self._index = load_index(options.shipped, options.encoder or "hashed")
 
     async def call(self, arguments: Json, context: CallContext) -> ToolResult:
         """Search for `query`, or for the task's question where it is absent."""
-        query = text_or_question(arguments, _ARGUMENT, context.episode.task.question)
+        query = text_or_question(arguments, ARGUMENT, context.episode.task.question)
         found = self._index.search(query, top_k=self._options.top_k)
-        hits = tuple(hit for hit in found if hit.score >= self._options.min_score)
+        hits = tuple(hit for hit in found if hit.score >= self._options.threshold)
         return ToolResult(
             call_id=context.call_id,
             name=self._name,

@@ -37,13 +37,16 @@ def parse_options(kind: type[T], options: Mapping[str, Any], *, tool: str) -> T:
 
 
 def _has_type(value: object, annotation: str) -> bool:
-    """Whether `value` fits a field annotated with a plain built-in; others pass."""
+    """Whether `value` fits a field of a plain built-in, or of one or None; others pass."""
     kinds: dict[str, tuple[type, ...]] = {
         "str": (str,),
         "int": (int,),
         "float": (int, float),
         "bool": (bool,),
     }
+    annotation, _, other = annotation.partition(" | ")
+    if value is None and other == "None":
+        return True
     if annotation not in kinds:
         return True
     return isinstance(value, kinds[annotation]) and (

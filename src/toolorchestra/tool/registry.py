@@ -18,6 +18,7 @@ from toolorchestra.tool.function import FunctionTool
 from toolorchestra.tool.function_config import FunctionConfig
 from toolorchestra.tool.local_search import LocalSearch
 from toolorchestra.tool.options import parse_options
+from toolorchestra.tool.passage_search import PassageSearch
 from toolorchestra.tool.search_config import SearchConfig
 from toolorchestra.tool.simulated import SimulatedExpert
 from toolorchestra.tool.web_config import WebConfig
@@ -33,7 +34,8 @@ def _code_interpreter(name: str, config: ToolConfig) -> Tool:
 
 def _local_search(name: str, config: ToolConfig) -> Tool:
     options = parse_options(SearchConfig, config.options, tool=name)
-    return LocalSearch(name, latency_s=config.latency_s, options=options)
+    search = PassageSearch if options.shipped is None else LocalSearch
+    return search(name, latency_s=config.latency_s, options=options)
 
 
 def _function(name: str, config: ToolConfig) -> Tool:

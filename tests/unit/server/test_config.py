@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from tests.composed import CONF, names
 
 from toolorchestra.config import register
-from toolorchestra.server.choose import choose, served_elsewhere
+from toolorchestra.server.choose import choose, program_of, served_elsewhere
 from toolorchestra.server.config import ServerConfig, ServiceConfig
 
 CLOSED = ("gpt_", "claude_", "o3_")
@@ -91,6 +91,16 @@ def test_replicas_of_one_model_are_changed_on_the_command_line():
 def test_what_is_not_allowed_is_named_with_its_value(service, message):
     with pytest.raises(ValueError, match=message):
         ServerConfig(services={"other": ServiceConfig(tools=["a"]), "m": ServiceConfig(**service)})
+
+
+def test_a_search_server_takes_no_gpu_and_answers_for_the_search_tool():
+    args = "server.services.local-search.args=[--index,/data/wiki]"
+    options = composed("server=search", "toolset=local", args)
+    (name,) = choose(options.server, options.toolset, [])
+    assert options.server.services[name].tensor_parallel == 0
+    words = program_of(options.server, name)
+    assert words[:4] == ("{python}", "-m", "toolorchestra.retrieval", "serve")
+    assert words[-2:] == ("--index", "/data/wiki")
 
 
 def test_an_unknown_action_is_refused():

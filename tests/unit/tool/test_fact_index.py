@@ -3,8 +3,8 @@ import threading
 
 import pytest
 
-from toolorchestra.tool.encoder import HashedEncoder
-from toolorchestra.tool.fact_index import Document, FactIndex, load_index
+from toolorchestra.retrieval.hashed import HashedEncoder
+from toolorchestra.tool.fact_index import ENCODERS, Document, FactIndex, load_index
 
 NAMES = ["Velmor", "Kelbis", "Tardun"]
 
@@ -74,3 +74,10 @@ def test_threads_that_search_at_once_find_what_one_finds():
     for thread in threads:
         thread.join()
     assert all(result == expected for result in found)
+
+
+def test_a_new_encoder_is_one_line(monkeypatch):
+    monkeypatch.setitem(ENCODERS, "other", HashedEncoder)
+    (hit,) = load_index("wiki", "other").search("Who is the mayor of Velmor?", top_k=1)
+    (same,) = load_index("wiki", "hashed").search("Who is the mayor of Velmor?", top_k=1)
+    assert hit == same
