@@ -77,9 +77,9 @@ class Task:
     answer_kind: str = "text"
     """Chooses the matcher, see `toolorchestra.reward.match`."""
     metadata: Json = field(default_factory=dict)
-    """The verifier's needs (e.g. a reasoning-gym entry), never shown to the policy. Of it tools read
-    only "files", which the code interpreter puts before its programs, and what their options name,
-    such as the documents that a search may find."""
+    """The verifier's needs (e.g. a reasoning-gym entry), never shown to the policy. Of it tools
+    read only "files", which the code interpreter puts before its programs, and what their options
+    name, such as the documents that a search may find."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
