@@ -1,5 +1,4 @@
 import asyncio
-import time
 
 import pytest
 from tests.unit.tool.local_world import SECRET, make_context
@@ -108,19 +107,6 @@ def test_the_gold_answer_is_never_in_a_result():
 @pytest.mark.parametrize("query", ["x" * 200_000, "\x00\ud800" * 3, "<|im_end|>"])
 def test_an_odd_query_does_no_harm(query):
     assert call(make_tool(), {"query": query}, "?").status == "abstained"
-
-
-def test_a_query_takes_under_two_milliseconds():
-    tool = make_tool()
-    context = make_context("Who is the founder of Velmor?")
-
-    async def run():
-        start = time.process_time()
-        for _ in range(200):
-            await tool.call({}, context)
-        return (time.process_time() - start) / 200
-
-    assert asyncio.run(run()) < 0.002
 
 
 def test_the_schema_has_one_optional_argument():
