@@ -229,12 +229,12 @@ async def endless(server: StandIn, request: web.Request) -> web.StreamResponse:
 
 
 @asynccontextmanager
-async def stand_in(plan: Plan) -> AsyncIterator[StandIn]:
-    """A running server; `url` is what a client calls its base."""
+async def stand_in(plan: Plan, *, port: int = 0) -> AsyncIterator[StandIn]:
+    """A running server; `url` is what a client calls its base. Port 0 is any that is free."""
     server = StandIn(plan)
     app = web.Application(client_max_size=64 * 2**20)
     app.router.add_post("/v1/chat/completions", server.answer)
-    http = TestServer(app)
+    http = TestServer(app, port=port or None)
     await http.start_server(shutdown_timeout=0.1)
     server.url = f"http://{http.host}:{http.port}/v1"
     try:

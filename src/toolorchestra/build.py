@@ -32,6 +32,7 @@ from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.provider.providers import Providers
 from toolorchestra.rollout.player import Stage
 from toolorchestra.rollout.speaker import Speaker
+from toolorchestra.rollout.spending import Spending
 from toolorchestra.tool.base import Tool
 from toolorchestra.tool.registry import Services, build_tool
 from toolorchestra.toolset.config import ToolsetConfig
@@ -92,8 +93,8 @@ def build_speaker(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Sp
     )
 
 
-def build_stage(config: PlayConfig, speaker: Speaker) -> Stage:
-    """What plays episodes, whoever samples the messages."""
+def build_stage(config: PlayConfig, speaker: Speaker, run_dir: Path | None = None) -> Stage:
+    """What plays episodes, whoever samples the messages; what it pays is kept in `run_dir`."""
     is_real = any(toolset.experts == "real" for _, toolset, _, _ in worlds_of(config))
     providers = Providers(config.provider) if is_real or config.judge.kind == "llm" else None
     return Stage(
@@ -101,6 +102,7 @@ def build_stage(config: PlayConfig, speaker: Speaker) -> Stage:
         providers=providers,
         expert_deadline_s=config.provider.deadline_s if is_real else None,
         judge=build_judge(config.judge, config.pricing, providers),
+        spending=Spending(config.max_cost_usd, run_dir=run_dir),
         speaker=speaker,
         config=config.rollout,
         max_new_tokens=config.model.max_new_tokens,

@@ -51,6 +51,9 @@ class PlayConfig:
     rollout: RolloutConfig
     judge: JudgeConfig
     experiment: ExperimentConfig = field(default_factory=ExperimentConfig)
+    max_cost_usd: float | None = None
+    """What a run may really pay to providers, judges included: it then stops, a training after its
+    step. None: anything."""
     seed: int = 1
     """Of episodes, sampling and everything else that is random."""
     output_root: str = "outputs"

@@ -55,7 +55,7 @@ def _play(options: EvaluateConfig, run_dir: Path) -> Evaluation:
     speaker = build_speaker(options.model, tokenizer)
     arenas = build_arenas(options, make_source(options.dataset, seed=options.seed))
     engine = build_engine(options, model, speaker, run_dir)
-    with closing(build_stage(options, speaker)) as stage:
+    with closing(build_stage(options, speaker, run_dir)) as stage:
         try:
             results = play_all(
                 arenas,

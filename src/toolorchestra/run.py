@@ -99,7 +99,7 @@ class _Run:
         self._speaker = build_speaker(options.model, tokenizer)
         self._engine = build_engine(options, self._sampled, self._speaker, run_dir)
         with ExitStack() as stack:
-            self._stage = stack.enter_context(closing(build_stage(options, self._speaker)))
+            self._stage = stack.enter_context(closing(build_stage(options, self._speaker, run_dir)))
             stack.callback(lambda: self._stage.run(self._engine.close()))
             self._tracker = _start_tracker(options, resolved, run_dir)
             stack.push(self._finish_tracker)
@@ -144,15 +144,20 @@ class _Run:
                     dtype=options.model.dtype,
                     checkpoints=self._checkpoints,
                     resume_from=self._resume_from,
-                    is_to_stop=self._stop.is_there,
+                    is_to_stop=self._is_to_stop,
                     callbacks=map(instantiate, options.callbacks.values()),
                 )
         finally:
             self._stage.run(pool.close())
 
     def obey(self) -> None:
-        """Leaves the run where it was asked to stop; see `Stopped`."""
+        """Leaves the run where it was asked to stop, or has paid all it may; see `Stopped`."""
+        self._stage.spending.check()
         self._stop.obey()
+
+    def _is_to_stop(self) -> bool:
+        """Looked at after each step, before its checkpoint."""
+        return self._stage.spending.is_over or self._stop.is_there()
 
     def finish(self) -> None:
         """Evaluates, writes tables, pictures and the policy, and marks the run as done."""

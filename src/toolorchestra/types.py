@@ -23,10 +23,10 @@ FinishReason = Literal["stop", "length"]
 Gives = Literal["document", "code", "answer"]
 """What the results of a front are: something to read, a program's output, or the final answer."""
 
-RolloutStatus = Literal["answered", "max_turns", "context_full", "truncated", "void"]
+RolloutStatus = Literal["answered", "max_turns", "context_full", "truncated", "over_budget", "void"]
 """answered: the policy ended with a message that calls no tool; truncated: a turn hit its token
-limit; context_full: a turn or its results had no room; void: an infrastructure fault or a missed
-deadline, never scored."""
+limit; context_full: a turn or its results had no room; over_budget: it cost more than it may;
+void: an infrastructure fault or a missed deadline, never scored."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

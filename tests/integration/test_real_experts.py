@@ -144,3 +144,41 @@ def test_no_key_reaches_any_file_of_a_training_or_its_output(tmp_path):
     assert any("wandb" in str(path) for path in files)
     leaks = [path for path in files if KEY.encode() in path.read_bytes()]
     assert not leaks
+
+
+def test_an_evaluation_stops_in_one_sentence_when_it_has_paid_what_it_may(tmp_path):
+    async def evaluate():
+        async with stand_in(lambda number: "ok") as server:
+            done = await run(tmp_path, *acme(server.url), "num_threads=1", "max_cost_usd=1e-4")
+        return done, len(server.requests)
+
+    done, num_requests = asyncio.run(evaluate())
+    assert done.status == 1 and "max_cost_usd: $" in done.err and 0 < num_requests
+    (run_dir,) = run_dirs(tmp_path)
+    assert json.loads((run_dir / "spent.json").read_text())["spent_usd"] >= 1e-4
+
+
+def test_a_training_stops_after_its_step_with_a_checkpoint_and_goes_on_with_a_larger_budget(
+    tmp_path,
+):
+    quick = (
+        "trainer.max_steps=2",
+        "trainer.episodes_per_step=2",
+        "trainer.num_threads=1",
+        "benchmark=none",
+    )
+
+    port: list[int] = []  # the address is part of the config, which is to stay the same
+
+    async def trained(*overrides):
+        async with stand_in(lambda number: "ok", port=port[0] if port else 0) as server:
+            port[:] = [int(server.url.split(":")[2].split("/")[0])]
+            return await run(tmp_path, *acme(server.url), *quick, *overrides, script="train.py")
+
+    stopped = asyncio.run(trained("max_cost_usd=1e-6"))
+    assert stopped.status == 1 and "max_cost_usd: $" in stopped.err
+    (run_dir,) = run_dirs(tmp_path)
+    assert [path.name for path in (run_dir / "checkpoints").glob("step_*")]
+    done = asyncio.run(trained("max_cost_usd=9", "resume=auto"))
+    assert done.status == 0, done.err
+    assert run_dirs(tmp_path) == [run_dir] and (run_dir / "summary.json").exists()

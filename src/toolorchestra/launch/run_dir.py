@@ -27,8 +27,8 @@ from toolorchestra.report.files import replace_text
 
 log = logging.getLogger(__name__)
 
-PLACE_KEYS = ("output_root", "output_dir", "resume", "launcher")
-"""Keys that say where a run writes, not what it does."""
+PLACE_KEYS = ("output_root", "output_dir", "resume", "launcher", "max_cost_usd")
+"""Keys that say where a run writes and when it stops, not what it does."""
 RUN_FILE, CONFIG_FILE = "run.json", "config.yaml"
 PACKAGES = ("torch", "transformers", "lightning", "hydra-core", "omegaconf", "reasoning-gym")
 

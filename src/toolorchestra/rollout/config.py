@@ -54,6 +54,8 @@ class RolloutConfig:
     a little more than the provider.deadline_s at which their calls end by themselves."""
     rollout_timeout_s: float | None = None
     """Deadline of one rollout; beyond it the rollout is void. None: that of ten tool calls."""
+    max_cost_usd: float | None = None
+    """Dollars, simulated ones too, beyond which a rollout ends without an answer. None: any."""
     max_redispatch: int = 2
     """Times that a void rollout is tried anew."""
 
@@ -61,6 +63,9 @@ class RolloutConfig:
         _require(self.engine in ENGINES, "engine", self.engine, " or ".join(ENGINES))
         for key in ("max_turns", "max_concurrent", "prefill_tokens"):
             _require(getattr(self, key) >= 1, key, getattr(self, key), "a whole number from 1")
+        if self.max_cost_usd is not None:
+            is_allowed = self.max_cost_usd > 0
+            _require(is_allowed, "max_cost_usd", self.max_cost_usd, "dollars above 0, or null")
         for key in ("batch_wait_s", "tool_timeout_s", "rollout_timeout_s"):
             value = getattr(self, key)
             _require(value is None or value > 0, key, value, "seconds above 0")

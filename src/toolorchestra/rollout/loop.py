@@ -34,7 +34,7 @@ from toolorchestra.types import (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """What bounds a rollout; `temperature` 0 is greedy."""
+    """What bounds a rollout; `temperature` 0 is greedy, `max_cost_usd` None no bound."""
 
     max_turns: int
     max_new_tokens: int
@@ -42,6 +42,7 @@ class Limits:
     temperature: float
     tool_timeout_s: float
     rollout_timeout_s: float
+    max_cost_usd: float | None = None
 
 
 def turn_seed(episode: Episode, sample: int, turn: int) -> int:
@@ -177,7 +178,12 @@ class _Play:
             self.fault = f"{faults[0].name}: {faults[0].content}"
             return "void"
         self.answer = self._conversation.answer(self._episode, self.turns, parsed)
-        return self._go_on(is_ended) if self.answer is None else "answered"
+        if self.answer is not None:
+            return "answered"
+        limit_usd = self._limits.max_cost_usd
+        if limit_usd is not None and sum(entry.cost_usd for entry in self.ledger) > limit_usd:
+            return "over_budget"
+        return self._go_on(is_ended)
 
     def _go_on(self, is_ended: bool) -> RolloutStatus | None:
         """Readies the next prompt, unless it and one more token exceed the context."""

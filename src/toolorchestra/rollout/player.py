@@ -16,6 +16,7 @@ from toolorchestra.rollout.config import RolloutConfig
 from toolorchestra.rollout.group import OnDone, Played, all_or_none, play_group
 from toolorchestra.rollout.loop import Limits, run_rollout
 from toolorchestra.rollout.speaker import Speaker
+from toolorchestra.rollout.spending import Spending
 from toolorchestra.tool.base import Tool
 from toolorchestra.types import Episode, Rollout
 
@@ -40,7 +41,9 @@ class Stage:
         providers: Providers | None = None,
         expert_deadline_s: float | None = None,
         judge: Judge = MATCHER,
+        spending: Spending | None = None,
     ) -> None:
+        self.spending = spending or Spending()
         self._background = Background()
         self._gate = asyncio.Semaphore(config.max_concurrent)
         self._tools, self._speaker, self._config = tools, speaker, config
@@ -53,6 +56,7 @@ class Stage:
             temperature=config.temperature,
             tool_timeout_s=tool_s,
             rollout_timeout_s=rollout_s,
+            max_cost_usd=config.max_cost_usd,
         )
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -69,7 +73,16 @@ class Stage:
         speaker: Speaker | None = None,
         on_done: OnDone = lambda rollout: None,
     ) -> list[Played]:
-        """Plays every episode `group_size` times, and waits for all of them."""
+        """Plays every episode `group_size` times, and waits for all of them.
+
+        Raises:
+            BudgetSpent: The run may pay no more.
+        """
+
+        def done(rollout: Rollout) -> None:
+            self.spending.check()
+            on_done(rollout)
+
         return self.run(
             all_or_none(
                 [
@@ -79,7 +92,7 @@ class Stage:
                         group_size=group_size,
                         is_greedy=is_greedy,
                         speaker=speaker,
-                        on_done=on_done,
+                        on_done=done,
                     )
                     for item in episodes
                 ]
@@ -104,7 +117,7 @@ class Stage:
         limits = replace(self._limits, temperature=0.0) if is_greedy else self._limits
 
         async def once(item: Episode, sample: int) -> Rollout:
-            return await run_rollout(
+            rollout = await run_rollout(
                 item,
                 sample,
                 engine=engine,
@@ -112,8 +125,10 @@ class Stage:
                 tools=self._tools,
                 limits=limits,
             )
+            self.spending.add(rollout.ledger)
+            return rollout
 
-        return await play_group(
+        played = await play_group(
             episode,
             play=once,
             group_size=group_size,
@@ -122,6 +137,9 @@ class Stage:
             judge=self._judge,
             on_done=on_done,
         )
+        for rollout in played.rollouts:
+            self.spending.add(entry for entry in rollout.ledger if entry.kind == "judge")
+        return played
 
     def close(self) -> None:
         """Ends the tools' processes, the judge and the event loop."""

@@ -215,3 +215,16 @@ def test_seeds_differ_by_episode_sample_and_turn_alone():
     assert turn_seed(one, 1, 2) == turn_seed(make_episode("other", "tools"), 1, 2)
     assert all(0 <= seed < 2**64 for seed in seeds)
     assert turn_seed(one, 0, 0) != turn_seed(make_episode(seed=1), 0, 0)
+
+
+async def test_a_rollout_that_costs_more_than_it_may_ends_without_an_answer_and_is_billed():
+    # each call of the tool costs 0.01 USD and something for the policy's tokens
+    rollout = await play(CALL, CALL, CALL, CALL, ANSWER, max_cost_usd=0.025)
+    assert (rollout.status, rollout.answer) == ("over_budget", None)
+    assert len(rollout.turns) < 5
+    spent_usd = sum(entry.cost_usd for entry in rollout.ledger)
+    before_usd = spent_usd - sum(
+        entry.cost_usd for entry in rollout.ledger if entry.turn == len(rollout.turns) - 1
+    )
+    assert before_usd <= 0.025 < spent_usd
+    assert (await play(CALL, ANSWER, max_cost_usd=10.0)).status == "answered"
