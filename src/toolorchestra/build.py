@@ -34,7 +34,7 @@ from toolorchestra.rollout.player import Stage
 from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.rollout.spending import Spending
 from toolorchestra.tool.base import Tool
-from toolorchestra.tool.registry import Services, build_tool
+from toolorchestra.tool.registry import Services, build_all
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.offer import shown_as
 from toolorchestra.trainer.module import OrchestratorModule, Outside
@@ -58,13 +58,8 @@ def build_tools(config: PlayConfig, providers: Providers | None = None) -> dict[
     for _, toolset, _, _ in worlds_of(config):
         services = None
         if providers is not None and toolset.experts == "real":
-            services = Services(
-                providers=providers, prompts=config.expert, context=toolset.context, tools=tools
-            )
-        # those that use another come after it
-        for name, options in sorted(toolset.tools.items(), key=lambda item: bool(item[1].uses)):
-            if name not in tools:
-                tools[name] = build_tool(name, options, services=services)
+            services = Services(providers=providers, prompts=config.expert, context=toolset.context)
+        build_all(toolset.tools, services, into=tools)
     return tools
 
 

@@ -24,6 +24,7 @@ from toolorchestra.report.config import LoggerConfig
 from toolorchestra.reward.config import RewardConfig
 from toolorchestra.rollout.config import RolloutConfig
 from toolorchestra.server.config import ServerConfig
+from toolorchestra.synthesis.config import WriterConfig
 from toolorchestra.tool.expert_config import ExpertConfig
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.trainer.config import TrainerConfig
@@ -146,6 +147,34 @@ class AgreementConfig:
     output_root: str = "outputs"
 
 
+@dataclass(kw_only=True)
+class DescriptionsConfig:
+    """Descriptions of a toolset's models, written by another model."""
+
+    toolset: ToolsetConfig
+    provider: ProvidersConfig
+    expert: ExpertConfig
+    pricing: PricingConfig
+    dataset: DatasetConfig
+    writer: WriterConfig
+    tools: list[str] = field(default_factory=list)
+    """Which to describe; none: all models of the toolset."""
+    num_tasks: int = 10
+    """Tasks that each is given, the same for all (the paper: 10)."""
+    seed: int = 1
+    """Of the tasks."""
+    priced_as: str = "tiny-policy"
+    """Stands in for a policy's price, which nothing here depends on."""
+    out: str = "outputs/descriptions"
+    """The folder: one file a tool, with all that its description rests on."""
+
+    def __post_init__(self) -> None:
+        if self.num_tasks < 1:
+            raise ValueError(
+                f"num_tasks: {self.num_tasks} is not allowed; use a whole number from 1"
+            )
+
+
 def register() -> None:
     """Stores the schemas that the files of `conf/` build on which are named like a command."""
     store = ConfigStore.instance()
@@ -154,3 +183,4 @@ def register() -> None:
     store.store(name="serve_schema", node=ServeConfig)
     store.store(name="reprice_schema", node=RepriceConfig)
     store.store(name="agreement_schema", node=AgreementConfig)
+    store.store(name="descriptions_schema", node=DescriptionsConfig)

@@ -1,4 +1,4 @@
-"""What a run learns from outside before it begins: the tools that its MCP servers have.
+"""What a run learns from outside before it begins: its MCP servers' tools, written descriptions.
 
 Composing a config starts nothing; here the servers are started, asked, and ended again. What they
 said is written to the run's folder, so that a run which goes on finds the same tools as before.
@@ -18,6 +18,7 @@ from toolorchestra.provider.fault import ProviderFault
 from toolorchestra.report.files import replace_text
 from toolorchestra.tool.mcp_config import McpServerConfig
 from toolorchestra.toolset.config import ToolsetConfig
+from toolorchestra.toolset.described import with_descriptions
 from toolorchestra.worlds import worlds_of
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ Found = dict[str, dict[str, list[dict[str, Any]]]]
 
 
 def discover(options: C) -> tuple[C, Found]:
-    """The options with all tools of their MCP servers, and what these said.
+    """The options with all tools of their MCP servers and what was written of models.
 
-    Without servers the options stay the same object.
+    Also what the servers said. Where there is neither, the options stay the same object.
 
     Raises:
         ValueError: A server cannot be used, or its tools do not fit in; names the server.
@@ -41,8 +42,11 @@ def discover(options: C) -> tuple[C, Found]:
     found: Found = {}
     toolsets: dict[str, ToolsetConfig] = {}
     for world, toolset, _, _ in worlds_of(options):
+        described = with_descriptions(toolset)
+        if described is not toolset:
+            toolsets[world] = described
         if toolset.mcp:
-            toolsets[world], found[world] = _with_tools(toolset)
+            toolsets[world], found[world] = _with_tools(described)
     if options.world in toolsets:
         options = replace(options, toolset=toolsets[options.world])
     if "transfer" in toolsets:

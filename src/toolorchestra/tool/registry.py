@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolorchestra.provider.config import MODEL_APIS
 from toolorchestra.provider.providers import Providers
@@ -124,3 +124,18 @@ def build_tool(name: str, config: ToolConfig, *, services: Services | None) -> T
     if services is None:
         return SimulatedExpert(name, config)
     return OUTSIDE_TOOLS[config.kind](name, config, services)
+
+
+def build_all(
+    configs: Mapping[str, ToolConfig], services: Services | None, *, into: dict[str, Tool]
+) -> None:
+    """Builds the tools that `into` has not yet; those that use another come after it.
+
+    Raises:
+        ValueError: As `build_tool`.
+    """
+    if services is not None:
+        services = replace(services, tools=into)
+    for name, config in sorted(configs.items(), key=lambda item: bool(item[1].uses)):
+        if name not in into:
+            into[name] = build_tool(name, config, services=services)

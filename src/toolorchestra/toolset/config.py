@@ -32,6 +32,9 @@ class ToolsetConfig:
     """By the name under which the policy calls them."""
     mcp: dict[str, McpServerConfig] = field(default_factory=dict)
     """MCP servers, files of `conf/mcp/`; what tools they bring is known once a run opens."""
+    descriptions: str = ""
+    """The folder of `synthesize.py descriptions`: what it wrote of a model stands in place of the
+    config's own words."""
     min_tools: int = 3
     """Fewest tools that an episode offers."""
     max_tools: int = 6

@@ -1,0 +1,1 @@
+"""What models write for training and evaluation: descriptions of tools."""

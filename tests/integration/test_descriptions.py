@@ -1,0 +1,50 @@
+"""`python synthesize.py descriptions` from end to end, with a stand-in for the provider."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+
+from benchmarks.provider.stand_in import stand_in
+from tests.integration.command import ROOT
+from tests.integration.test_real_experts import KEY, acme
+
+TOOLS = "tools=[llama_3_1_8b, qwen3_32b]"
+
+
+async def written(folder, *overrides):
+    words = ["descriptions", TOOLS, "num_tasks=3", "writer.max_words=500", f"out={folder / 'out'}"]
+    async with stand_in(lambda number: "ok") as server:
+        command = [sys.executable, "synthesize.py", *words, *acme(server.url), *overrides]
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=ROOT,
+            env={**os.environ, "ACME_KEY": KEY},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await process.communicate()
+    return process.returncode, out.decode(), err.decode(), len(server.requests)
+
+
+def test_each_model_gets_a_file_with_all_that_its_description_rests_on(tmp_path):
+    status, _, err, num_requests = asyncio.run(written(tmp_path))
+    assert status == 0, err
+    assert num_requests == 2 * (3 + 1)  # each model's tasks, and the writer's reading of them
+    found = json.loads((tmp_path / "out" / "qwen3_32b.json").read_text())
+    assert found["model"] == "Qwen3-32B" and found["writer"] == "GPT-5"
+    assert [set(item) >= {"task_id", "reply", "is_right"} for item in found["attempts"]] == [
+        True
+    ] * 3
+    assert found["description"].startswith("echo: ## Task 1")
+
+    status, out, _, num_requests = asyncio.run(written(tmp_path))
+    assert status == 0 and num_requests == 0 and "there already" in out
+
+
+def test_a_model_does_not_describe_itself(tmp_path):
+    status, _, err, num_requests = asyncio.run(written(tmp_path, "writer.model=Qwen3-32B"))
+    assert status == 1 and num_requests == 0
+    assert "writer.model: Qwen3-32B is not allowed, as qwen3_32b is that model" in err
