@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 MAX_LASTING = 8
 """Faults in a row that only people can mend, after which the run ends instead of trying on."""
+_WAITING_SHARE = 0.9
+"""Of a deadline, before the reason why there is no replica is told."""
 NO_KEY = "none"
 """Sent as a key where none is needed: client libraries insist on one."""
 
@@ -98,8 +100,14 @@ class Connection:
                 yield self.config.base_url or f"http://{self.name}/v1"
                 return
             try:
-                async with self._endpoints.using(model, deadline_s=deadline_s) as endpoint:
-                    yield f"{endpoint.url}/v1"
+                wait_s = _WAITING_SHARE * deadline_s
+                async with self._endpoints.using(model, deadline_s=wait_s) as endpoint:
+                    try:
+                        yield f"{endpoint.url}/v1"
+                    except ProviderFault as fault:
+                        if fault.kind == "broken":
+                            self._endpoints.report_failure(endpoint)
+                        raise
             except EndpointFault as error:
                 raise self.fault(str(error)) from error
 
