@@ -32,9 +32,12 @@ async def retried(
         ProviderFault: The last fault; of kind "timeout" where the deadline cut an attempt off.
     """
 
+    last: list[BaseException] = []
+
     def wait(state: RetryCallState) -> float:
         longest = min(longest_s, first_s * 2.0 ** (state.attempt_number - 1))
         fault = state.outcome.exception() if state.outcome else None
+        last[:] = [fault] if fault is not None else []
         asked = getattr(fault, "retry_after_s", None) or 0.0
         return asked + rng.uniform(0.0, longest)
 
@@ -50,4 +53,5 @@ async def retried(
     except TimeoutError:
         if not deadline.expired():
             raise
-        raise ProviderFault(f"no answer within {deadline_s:g} s", kind="timeout") from None
+        before = f"; before that, {last[0]}" if last else ""
+        raise ProviderFault(f"no answer within {deadline_s:g} s{before}", kind="timeout") from None
