@@ -31,7 +31,6 @@ async def retried(
     Raises:
         ProviderFault: The last fault; of kind "timeout" where the deadline cut an attempt off.
     """
-
     last: list[BaseException] = []
 
     def wait(state: RetryCallState) -> float:
