@@ -21,7 +21,7 @@ from benchmarks.retrieval.throughput import searches_a_second, server
 from toolorchestra.report.table import Table
 from toolorchestra.retrieval.build import build
 from toolorchestra.retrieval.config import BuildConfig, CorpusConfig, EncoderConfig, IndexConfig
-from toolorchestra.retrieval.encoder import load_encoder
+from toolorchestra.retrieval.encoders import load_encoder
 from toolorchestra.retrieval.vectors import read_index
 
 NUM_CLIENTS = 64

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from toolorchestra.aliases import Front
+
 Json = dict[str, Any]
 
 ResultStatus = Literal["ok", "abstained", "policy_error", "provider_error"]
@@ -19,9 +21,6 @@ policy_error: the call was malformed or impossible, which the message explains; 
 tool's own fault after all retries, which voids the rollout."""
 
 FinishReason = Literal["stop", "length"]
-
-Gives = Literal["document", "code", "answer"]
-"""What the results of a front are: something to read, a program's output, or the final answer."""
 
 RolloutStatus = Literal["answered", "max_turns", "context_full", "truncated", "over_budget", "void"]
 """answered: the policy ended with a message that calls no tool; truncated: a turn hit its token
@@ -101,38 +100,6 @@ class OfferedTool:
     """What a typical call of this task costs: told to the policy."""
     latency_s: float
     """What a typical call takes: told to the policy."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
-    """How much of what an episode has gathered a model is shown; lengths in the policy's tokens."""
-
-    max_document_chars: int | None
-    """Of each document, from its start; None: all."""
-    max_work_tokens: int
-    """Of programs, their outputs and earlier answers, the newest kept."""
-    max_context_tokens: int
-    """Of documents and work, the newest kept; the problem's own tokens count too."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Alias:
-    """Which tool a front's alias stands for, and what that tool is shown."""
-
-    tool: str
-    reading: Reading
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Front:
-    """A function that passes each call on to the tool that the caller names by an alias."""
-
-    name: str
-    description: str
-    argument: str
-    """What its one argument, `model`, is."""
-    gives: Gives
-    aliases: Mapping[str, Alias]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

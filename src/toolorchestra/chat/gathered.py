@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from toolorchestra.aliases import Front
 from toolorchestra.chat.messages import answer_of
-from toolorchestra.types import Episode, Front, ToolCall, ToolResult, Turn
+from toolorchestra.types import Episode, ToolCall, ToolResult, Turn
 
 ALIAS = "model"
 """The one argument of every front."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from toolorchestra.aliases import Front, Reading
 from toolorchestra.chat.config import UpstreamConfig
 from toolorchestra.chat.gathered import ALIAS, Gathered
 from toolorchestra.chat.messages import question_text, sentence, two_digits
 from toolorchestra.chat.tail import Tail
-from toolorchestra.types import Episode, Front, Json, OfferedTool, Reading
+from toolorchestra.types import Episode, Json, OfferedTool
 
 
 def user_text(episode: Episode, gathered: Gathered, *, words: UpstreamConfig, tail: Tail) -> str:

@@ -18,7 +18,8 @@ import numpy as np
 
 from toolorchestra.retrieval.config import BuildConfig, CorpusConfig
 from toolorchestra.retrieval.corpus import read_documents
-from toolorchestra.retrieval.encoder import Encoder, Vectors, fit_encoder
+from toolorchestra.retrieval.encoder import Encoder, Vectors
+from toolorchestra.retrieval.encoders import fit_encoder
 from toolorchestra.retrieval.manifest import (
     FORMAT,
     MANIFEST,

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolorchestra.retrieval.encoder import Encoder, load_encoder
+from toolorchestra.retrieval.encoder import Encoder
+from toolorchestra.retrieval.encoders import load_encoder
 from toolorchestra.retrieval.manifest import Manifest, check_files, read_manifest
 from toolorchestra.retrieval.probe import check_probe
 from toolorchestra.retrieval.record import Hit, Query

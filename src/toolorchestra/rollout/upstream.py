@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from transformers import PreTrainedTokenizerBase
 
+from toolorchestra.aliases import Alias, Front
 from toolorchestra.chat.arguments import check_arguments, unknown_tool
 from toolorchestra.chat.config import UpstreamConfig
 from toolorchestra.chat.gathered import ALIAS, Gathered, gather
@@ -22,7 +23,7 @@ from toolorchestra.chat.upstream import context_text, front_schemas, user_text
 from toolorchestra.rollout.execute import refused
 from toolorchestra.rollout.protocol import Accepted, Prompt
 from toolorchestra.toolset.offer import ARGUMENTS
-from toolorchestra.types import Alias, CallError, Episode, Front, Json, ToolCall, ToolResult, Turn
+from toolorchestra.types import CallError, Episode, Json, ToolCall, ToolResult, Turn
 
 _PARAMETERS: Json = {
     "type": "object",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from toolorchestra.aliases import Alias, Front, Gives, Reading
 from toolorchestra.toolset.front_config import AliasConfig, FrontConfig
-from toolorchestra.types import Alias, Front, Gives, Reading
 
 _GIVES: Mapping[str, Gives] = {"document": "document", "code": "code", "answer": "answer"}
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from tests.unit.rollout.stage import make_episode
 
-from toolorchestra.types import Alias, Episode, Front, Reading, ToolCall, ToolResult, Turn
+from toolorchestra.aliases import Alias, Front, Reading
+from toolorchestra.types import Episode, ToolCall, ToolResult, Turn
 
 READING = Reading(max_document_chars=None, max_work_tokens=4000, max_context_tokens=8000)
 NARROW = Reading(max_document_chars=10, max_work_tokens=50, max_context_tokens=100)

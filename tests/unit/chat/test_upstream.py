@@ -6,11 +6,11 @@ import pytest
 from tests.unit.chat.fronts import EPISODE_PREFERENCE, FRONTS, fronted, turn
 from tests.unit.chat.qwen_tokenizer import qwen_tokenizer
 
+from toolorchestra.aliases import Reading
 from toolorchestra.chat.config import UpstreamConfig
 from toolorchestra.chat.gathered import gather
 from toolorchestra.chat.tail import Tail
 from toolorchestra.chat.upstream import context_text, front_schemas, user_text, with_aliases
-from toolorchestra.types import Reading
 
 TAIL = Tail(qwen_tokenizer())
 WORDS = UpstreamConfig(closing="Choose.")

@@ -1,6 +1,6 @@
+from toolorchestra.aliases import Alias, Front, Reading
 from toolorchestra.toolset.front import fronts_before
 from toolorchestra.toolset.front_config import AliasConfig, FrontConfig
-from toolorchestra.types import Alias, Front, Reading
 
 SEARCH = FrontConfig(
     description="Looks things up.",
