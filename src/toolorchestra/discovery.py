@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolorchestra.config import PlayConfig
+from toolorchestra.mcp.config import McpServerConfig
 from toolorchestra.provider.fault import ProviderFault
 from toolorchestra.report.files import replace_text
-from toolorchestra.tool.mcp_config import McpServerConfig
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.described import with_descriptions
 from toolorchestra.worlds import worlds_of
 
 if TYPE_CHECKING:
-    from toolorchestra.tool.mcp_listing import ListedTool
+    from toolorchestra.mcp.listing import ListedTool
 
 FILE = "mcp_tools.json"
 """In a run's folder: the tools of each server, by world."""
@@ -87,8 +87,8 @@ async def _ask_all(servers: Mapping[str, McpServerConfig]) -> dict[str, list[Lis
 
 
 async def _ask(server: str, config: McpServerConfig) -> list[ListedTool]:
-    from toolorchestra.tool.mcp_connection import Connection
-    from toolorchestra.tool.mcp_listing import listed
+    from toolorchestra.mcp.connection import Connection
+    from toolorchestra.mcp.listing import listed
 
     connection = Connection(server, config)
     try:

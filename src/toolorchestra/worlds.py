@@ -11,12 +11,12 @@ from toolorchestra.chat.config import MAX_CHARS_PER_TOKEN
 from toolorchestra.config import PlayConfig
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.price import judge_price
+from toolorchestra.mcp.config import check_machine
 from toolorchestra.preference.vector import check_preference
 from toolorchestra.pricing.check import check_pricing
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.provider.config import ProvidersConfig
 from toolorchestra.tool.config import SIMULATED_KINDS
-from toolorchestra.tool.mcp_config import check_machine
 from toolorchestra.toolset.config import ToolsetConfig
 
 

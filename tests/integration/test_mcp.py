@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 from tests.composed import options_of
+from tests.unit.mcp.servers import LIBRARY, no_children
 from tests.unit.rollout.stage import speaker
-from tests.unit.tool.mcp_servers import LIBRARY, no_children
 
 from toolorchestra.build import build_sampler, build_tools, tool_labels
 from toolorchestra.dataset.source import make_source

@@ -5,11 +5,11 @@ import pytest
 import yaml
 from omegaconf import OmegaConf
 from tests.composed import composed, options_of
-from tests.unit.tool.mcp_servers import LIBRARY, ROGUE, no_children, starts
+from tests.unit.mcp.servers import LIBRARY, ROGUE, no_children, starts
 
 from toolorchestra.discovery import FILE, discover
+from toolorchestra.mcp import stdio
 from toolorchestra.opening import opened
-from toolorchestra.tool import mcp_stdio
 from toolorchestra.worlds import check_worlds
 
 SECRET = "sesame-1234"
@@ -18,7 +18,7 @@ ANY = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
-    monkeypatch.setattr(mcp_stdio, "GRACE_S", 0.3)
+    monkeypatch.setattr(stdio, "GRACE_S", 0.3)
 
 
 def with_rogue(folder, *more):

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toolorchestra.mcp.config import McpServerConfig
+from toolorchestra.mcp.connection import CallRefused, Connection, release, share
+from toolorchestra.mcp.content import cut, text_of
 from toolorchestra.provider.fault import ProviderFault
 from toolorchestra.tool.base import CallContext
-from toolorchestra.tool.mcp_config import McpServerConfig
-from toolorchestra.tool.mcp_connection import CallRefused, Connection, release, share
-from toolorchestra.tool.mcp_content import cut, text_of
 from toolorchestra.types import Json, ResultStatus, ToolResult
 
 NOTHING = "the tool returned nothing"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from toolorchestra.mcp.config import McpServerConfig, check_server_name
 from toolorchestra.tool.config import (
     CARRIED_OUT_BY,
     SIMULATED_KINDS,
     ToolConfig,
     check_tool_name,
 )
-from toolorchestra.tool.mcp_config import McpServerConfig, check_server_name
 from toolorchestra.toolset.front_config import FrontConfig, check_fronts
 
 EXPERTS = ("simulated", "real")

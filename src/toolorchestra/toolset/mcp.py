@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from toolorchestra.mcp.config import McpServerConfig, McpToolConfig
+from toolorchestra.mcp.listing import ListedTool
 from toolorchestra.tool.config import ToolConfig
-from toolorchestra.tool.mcp_config import McpServerConfig, McpToolConfig
-from toolorchestra.tool.mcp_listing import ListedTool
 from toolorchestra.toolset.config import ToolsetConfig
 
 

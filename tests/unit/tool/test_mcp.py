@@ -1,7 +1,7 @@
 import logging
 
 import pytest
-from tests.unit.tool.mcp_servers import (
+from tests.unit.mcp.servers import (
     closing,
     is_alive,
     library,
@@ -11,7 +11,7 @@ from tests.unit.tool.mcp_servers import (
     until,
 )
 
-from toolorchestra.tool import mcp_stdio
+from toolorchestra.mcp import stdio
 from toolorchestra.tool.base import CallContext
 from toolorchestra.tool.config import ToolConfig
 from toolorchestra.tool.mcp import McpOptions, McpTool
@@ -22,7 +22,7 @@ SECRET = "sesame-1234"
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
-    monkeypatch.setattr(mcp_stdio, "GRACE_S", 0.3)
+    monkeypatch.setattr(stdio, "GRACE_S", 0.3)
 
 
 def tool(remote_name, config):

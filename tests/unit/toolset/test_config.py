@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from toolorchestra.mcp.config import McpServerConfig
 from toolorchestra.tool.config import ToolConfig
-from toolorchestra.tool.mcp_config import McpServerConfig
 from toolorchestra.toolset.config import ToolsetConfig
 
 

@@ -1,8 +1,8 @@
 import pytest
 
+from toolorchestra.mcp.config import McpServerConfig, McpToolConfig
+from toolorchestra.mcp.listing import ListedTool
 from toolorchestra.tool.config import Odds, ToolConfig
-from toolorchestra.tool.mcp_config import McpServerConfig, McpToolConfig
-from toolorchestra.tool.mcp_listing import ListedTool
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.mcp import with_listed
 from toolorchestra.toolset.offer import offer

@@ -7,15 +7,15 @@ import time
 
 import psutil
 import pytest
-from tests.unit.tool.mcp_servers import PATIENCE_S, closing, is_alive, rogue, starts, until
+from tests.unit.mcp.servers import PATIENCE_S, closing, is_alive, rogue, starts, until
 
-from toolorchestra.tool import mcp_stdio
-from toolorchestra.tool.mcp_connection import Connection
+from toolorchestra.mcp import stdio
+from toolorchestra.mcp.connection import Connection
 
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
-    monkeypatch.setattr(mcp_stdio, "GRACE_S", 0.3)
+    monkeypatch.setattr(stdio, "GRACE_S", 0.3)
 
 
 async def hired(connection):
@@ -50,8 +50,8 @@ async def test_a_server_does_not_hear_what_a_cluster_sends_to_all_processes(tmp_
 def test_a_server_and_what_it_has_started_end_when_we_are_killed(tmp_path):
     code = """
         import asyncio, sys
-        from tests.unit.tool.mcp_servers import rogue
-        from toolorchestra.tool.mcp_connection import Connection
+        from tests.unit.mcp.servers import rogue
+        from toolorchestra.mcp.connection import Connection
         from pathlib import Path
 
         async def main():

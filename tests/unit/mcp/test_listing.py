@@ -1,10 +1,10 @@
 import pytest
 from mcp.types import Tool
-from tests.unit.tool.mcp_servers import library
+from tests.unit.mcp.servers import library
 
+from toolorchestra.mcp.config import McpToolConfig
+from toolorchestra.mcp.listing import closed, listed, offered_name, schema_fault
 from toolorchestra.tool.config import check_tool_name
-from toolorchestra.tool.mcp_config import McpToolConfig
-from toolorchestra.tool.mcp_listing import closed, listed, offered_name, schema_fault
 
 SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
 

@@ -1,7 +1,7 @@
 """An MCP server over stdio that misbehaves on demand; it speaks the protocol by hand.
 
 That of the `mcp` package keeps its tools away from its standard output, and takes a second to
-start. Run as: mcp_rogue.py FOLDER [how to start]. FOLDER/starts gets its process id at each start;
+start. Run as: rogue.py FOLDER [how to start]. FOLDER/starts gets its process id at each start;
 FOLDER/tools.json, where it exists, holds the tools that it says it has. What it does is the name of
 the tool that is called; with the argument "once" it does so the first time alone.
 """

@@ -15,11 +15,11 @@ from typing import Any
 
 from mcp import Client
 
+from toolorchestra.mcp.config import McpServerConfig
+from toolorchestra.mcp.http import http_transport
+from toolorchestra.mcp.stdio import stdio_transport
+from toolorchestra.mcp.witness import Witness
 from toolorchestra.provider.fault import FaultKind, ProviderFault
-from toolorchestra.tool.mcp_config import McpServerConfig
-from toolorchestra.tool.mcp_http import http_transport
-from toolorchestra.tool.mcp_stdio import stdio_transport
-from toolorchestra.tool.mcp_witness import Witness
 
 CLOSE_S = 10.0
 """How long a link may take to close before it is cancelled."""

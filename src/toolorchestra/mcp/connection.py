@@ -19,9 +19,9 @@ from mcp.types import (
 from pydantic import ValidationError
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
 
+from toolorchestra.mcp.config import McpServerConfig
+from toolorchestra.mcp.link import Link
 from toolorchestra.provider.fault import FaultKind, ProviderFault
-from toolorchestra.tool.mcp_config import McpServerConfig
-from toolorchestra.tool.mcp_link import Link
 from toolorchestra.types import Json
 
 MAX_PAGES = 100

@@ -9,7 +9,7 @@ import httpx2
 from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 
-from toolorchestra.tool.mcp_witness import Witness
+from toolorchestra.mcp.witness import Witness
 
 CONNECT_S = 10.0
 MIN_READ_S = 300.0

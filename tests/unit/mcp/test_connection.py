@@ -2,7 +2,7 @@ import asyncio
 import os
 
 import pytest
-from tests.unit.tool.mcp_servers import (
+from tests.unit.mcp.servers import (
     closing,
     http_server,
     is_alive,
@@ -13,10 +13,10 @@ from tests.unit.tool.mcp_servers import (
     until,
 )
 
+from toolorchestra.mcp import stdio
+from toolorchestra.mcp.config import McpServerConfig
+from toolorchestra.mcp.connection import CallRefused, Connection, release, share
 from toolorchestra.provider.fault import ProviderFault
-from toolorchestra.tool import mcp_stdio
-from toolorchestra.tool.mcp_config import McpServerConfig
-from toolorchestra.tool.mcp_connection import CallRefused, Connection, release, share
 
 SECRET = "sesame-1234"
 
@@ -24,7 +24,7 @@ SECRET = "sesame-1234"
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
     """Servers that do not end by themselves are not waited for as long."""
-    monkeypatch.setattr(mcp_stdio, "GRACE_S", 0.3)
+    monkeypatch.setattr(stdio, "GRACE_S", 0.3)
 
 
 def said(result):

@@ -19,7 +19,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from toolorchestra.tool.mcp_config import McpServerConfig
+from toolorchestra.mcp.config import McpServerConfig
 from toolorchestra.types import Json
 
 MAX_NAME = 64

@@ -16,11 +16,11 @@ import psutil
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 
+from toolorchestra.mcp.config import McpServerConfig
 from toolorchestra.process import free_port
-from toolorchestra.tool.mcp_config import McpServerConfig
 
 HERE = Path(__file__).parent
-LIBRARY, ROGUE = str(HERE / "mcp_library.py"), str(HERE / "mcp_rogue.py")
+LIBRARY, ROGUE = str(HERE / "library.py"), str(HERE / "rogue.py")
 PATIENCE_S = 60.0
 
 

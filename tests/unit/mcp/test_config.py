@@ -1,6 +1,6 @@
 import pytest
 
-from toolorchestra.tool.mcp_config import (
+from toolorchestra.mcp.config import (
     McpServerConfig,
     McpToolConfig,
     check_machine,

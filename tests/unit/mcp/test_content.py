@@ -11,7 +11,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from toolorchestra.tool.mcp_content import cut, text_of
+from toolorchestra.mcp.content import cut, text_of
 
 
 def text(words):

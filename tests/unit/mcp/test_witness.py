@@ -1,4 +1,4 @@
-from toolorchestra.tool.mcp_witness import Witness
+from toolorchestra.mcp.witness import Witness
 
 
 def test_secrets_are_hidden_the_longer_ones_first():

@@ -19,8 +19,8 @@ from mcp import types
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
+from toolorchestra.mcp.witness import Witness
 from toolorchestra.process import dies_with_parent
-from toolorchestra.tool.mcp_witness import Witness
 
 GRACE_S = 2.0
 """How long a server may take to end by itself once its input has ended."""

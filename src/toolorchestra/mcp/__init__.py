@@ -1,0 +1,1 @@
+"""MCP servers: started or reached, asked for their tools, called, and ended."""
