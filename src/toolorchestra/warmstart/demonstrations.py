@@ -41,8 +41,9 @@ PLAIN = re.compile(r" ?[A-Za-z0-9+\-*/.,:()=']+")
 
 def masked_toolset(options: WarmstartConfig, number: int) -> ToolsetConfig:
     """All known tool names, each with the looks of a random tool: names tell nothing here."""
+    # roles go with tools that carry out what is written, which are other tools here
     looks = [
-        tool
+        replace(tool, role="answer", uses="")
         for key, toolset in sorted(options.toolsets.items())
         if key not in options.hidden
         for _, tool in sorted(toolset.tools.items())
