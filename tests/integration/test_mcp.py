@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from random import Random
 
 import pytest
@@ -42,7 +43,7 @@ def played():
     options = options_of(
         "tool@toolset.tools=[track_parcel]",
         "+mcp@toolset.mcp=example",
-        "toolset.mcp.example.command=python",
+        f"toolset.mcp.example.command={sys.executable}",
         f"toolset.mcp.example.args=[{LIBRARY}]",
         "toolset.min_tools=5",
         "toolset.max_tools=5",

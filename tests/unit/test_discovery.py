@@ -1,4 +1,5 @@
 import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -53,7 +54,7 @@ def tools_of(config, resume=None):
 def test_the_example_takes_in_a_real_server_once_its_command_is_given():
     options = options_of(
         "+mcp@toolset.mcp=example",
-        "toolset.mcp.example.command=python",
+        f"toolset.mcp.example.command={sys.executable}",
         f"toolset.mcp.example.args=[{LIBRARY}]",
     )
     check_worlds(options)
