@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -17,15 +19,25 @@ def composed(
     *overrides: str, output_dir: str | Path | None = "unused", command: str = "train"
 ) -> DictConfig:
     """The config of `python <command>.py <overrides>`."""
+    return copy.deepcopy(_composed(command, _words(overrides, output_dir)))
+
+
+def _words(overrides: tuple[str, ...], output_dir: str | Path | None) -> tuple[str, ...]:
+    own = [] if output_dir is None else [f"output_dir={output_dir}"]
+    return (*own, *overrides)
+
+
+@cache
+def _composed(command: str, overrides: tuple[str, ...]) -> DictConfig:
+    """Takes two seconds, hence once for all tests of a process."""
     register()
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        place = [f"output_dir={output_dir}"] if output_dir else []
-        return compose(command, overrides=[*place, *overrides])
+        return compose(command, overrides=list(overrides))
 
 
 def options_of(*overrides: str) -> Config:
     """The same as checked dataclasses."""
-    return cast(Config, OmegaConf.to_object(composed(*overrides)))
+    return cast(Config, OmegaConf.to_object(_composed("train", _words(overrides, "unused"))))
 
 
 def names(group: str) -> list[str]:
