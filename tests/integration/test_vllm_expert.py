@@ -36,7 +36,7 @@ pytestmark = pytest.mark.vllm
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CONTEXT = 2048
 START_S = 600.0
-NUM_EPISODES = 24
+NUM_EPISODES = 16
 MODELS = (
     "GPT-5: smollm2, GPT-5-mini: smollm2, DeepSeek-R1: smollm2, Llama-3.3-70B-Instruct: smollm2, "
     "Qwen3-32B: smollm2, Qwen2.5-Math-72B: smollm2, Qwen2.5-Coder-32B-Instruct: smollm2, "
@@ -125,34 +125,40 @@ def played(config: Config) -> list[Rollout]:
     return [group.rollouts[0] for group in groups]
 
 
-def test_the_ledgers_tokens_are_those_that_the_server_counted(server):
+@pytest.fixture(scope="module")
+def rollouts_and_counts(server: str) -> tuple[list[Rollout], list[int]]:
+    """Rollouts, and by how much they moved the server's counters."""
     names = ("prompt_tokens", "generation_tokens", "request_success")
     before = [counter(server, name) for name in names]
     rollouts = played(options(server))
+    after = [counter(server, name) for name in names]
+    return rollouts, [now - then for now, then in zip(after, before, strict=True)]
+
+
+def test_the_ledgers_tokens_are_those_that_the_server_counted(rollouts_and_counts):
+    rollouts, counted = rollouts_and_counts
     entries = [
         entry
         for rollout in rollouts
         for entry in rollout.ledger
         if entry.kind == "tool" and entry.usage.num_requests
     ]
-    after = [counter(server, name) for name in names]
     ledger = [
         sum(entry.usage.input_tokens for entry in entries),
         sum(entry.usage.output_tokens for entry in entries),
         sum(entry.usage.num_requests for entry in entries),
     ]
     print(f"ledger and server: {ledger} tokens in, tokens out, requests")
-    assert ledger == [now - then for now, then in zip(after, before, strict=True)]
+    assert ledger == counted
     assert ledger[2] > NUM_EPISODES / 4 and not any(entry.usage.is_estimated for entry in entries)
     assert all(entry.cost_usd > 0 and entry.latency_s > 0 for entry in entries)
     assert all(rollout.status != "void" for rollout in rollouts)
 
 
-def test_the_policy_reads_what_the_model_said(server):
-    config = options(server)
+def test_the_policy_reads_what_the_model_said(rollouts_and_counts):
     contents = [
         result.content
-        for rollout in played(config)
+        for rollout in rollouts_and_counts[0]
         for turn in rollout.turns
         for result in turn.results
         if result.usage.num_requests
