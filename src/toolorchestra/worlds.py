@@ -41,6 +41,10 @@ def check_worlds(config: PlayConfig) -> list[str]:
             do not exist, too few tools, a judge or an MCP server that cannot be asked, or a toolset
             that the model's protocol cannot offer.
     """
+    if config.max_cost_usd is not None and not config.max_cost_usd > 0:
+        raise ValueError(
+            f"max_cost_usd: {config.max_cost_usd} is not allowed; use dollars above 0, or null"
+        )
     notes = []
     deadlines_s = (None, config.provider.deadline_s)
     limit_s = min(config.rollout.timeouts_s(deadline_s=end)[0] for end in deadlines_s)

@@ -140,3 +140,28 @@ def test_a_model_is_never_shown_more_than_a_call_may_pass_on(
     config.provider.max_argument_chars = 900_000
     with pytest.raises(ValueError, match="max_argument_chars: 900000 .*; use at least 960000"):
         check_outside(config, config.toolset)
+
+
+@pytest.mark.parametrize("usd", [0.0, -1.0, float("nan")])
+def test_a_budget_that_allows_nothing_is_refused(usd: float) -> None:
+    with pytest.raises(ValueError, match="max_cost_usd: .* use dollars above 0"):
+        check_worlds(dataclasses.replace(defaults(), max_cost_usd=usd))
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("toolset=full", "toolset.experts=real", "provider=cluster", "benchmark.transfer=null"),
+        (
+            "toolset.experts=real",
+            "toolset.max_tools=3",
+            "tool@toolset.tools=[gpt_5, llama_3_3_70b, code_interpreter]",
+        ),
+    ],
+)
+def test_the_toolsets_of_the_docs_are_served_once_the_keys_are_set(
+    overrides: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI", "ANTHROPIC", "TOGETHER", "TAVILY"):
+        monkeypatch.setenv(f"{name}_API_KEY", "some key")
+    check_worlds(options_of(*overrides))

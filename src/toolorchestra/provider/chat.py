@@ -93,6 +93,8 @@ class ChatClient:
             raw = await self._dialect.send(client, request, self._connection.config.extra_body)
         except openai.APIStatusError as error:
             return error.response
+        except openai.APIConnectionError as error:
+            raise self._connection.fault("", of=error) from None
         response: httpx2.Response = raw.http_response
         return response
 

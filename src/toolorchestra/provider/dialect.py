@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-from openai import AsyncOpenAI
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolorchestra.provider.base import Message, Sampling
 from toolorchestra.types import Json
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 
 class BrokenReply(ValueError):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import httpx2
-import openai
 
 from toolorchestra.pricing.total import total_usage
 from toolorchestra.provider.base import Attempt
@@ -87,7 +86,7 @@ async def _sent(connection: Connection, question: Question[T], url: str) -> http
     try:
         async with asyncio.timeout(limit_s) as limit:
             return await question.send(url)
-    except (openai.APIConnectionError, httpx2.TransportError) as error:
+    except httpx2.TransportError as error:
         raise connection.fault("", of=error) from None
     except TimeoutError:
         if not limit.expired():

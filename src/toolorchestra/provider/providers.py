@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from toolorchestra.provider.base import ChatModel
 from toolorchestra.provider.cassette import Cassette
-from toolorchestra.provider.chat import ChatClient
 from toolorchestra.provider.config import MODEL_APIS, ProvidersConfig
 from toolorchestra.provider.connection import Connection
 from toolorchestra.provider.secrets import Secrets
@@ -40,6 +39,9 @@ class Providers:
                 f"provider.providers.{connection.name}.api: {connection.config.api} is not "
                 f"allowed for {wanted_by}, as {name} is a model; use {' or '.join(MODEL_APIS)}"
             )
+        # not at the top: openai takes seconds to load, and most runs ask nobody
+        from toolorchestra.provider.chat import ChatClient
+
         return ChatClient(connection, model)
 
     def connection(self, name: str, *, wanted_by: str) -> tuple[Connection, str]:

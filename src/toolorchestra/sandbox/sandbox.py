@@ -55,7 +55,7 @@ class Sandbox:
         try:
             await process.start()
             return process, await process.run(code, files, is_last=is_last)
-        except BaseException:
+        except BaseException:  # cancelled too: no process may be left behind
             await process.close()
             raise
 
@@ -78,7 +78,7 @@ async def _first(
             await worker.close()
             raise
         return None
-    except BaseException:
+    except BaseException:  # cancelled too: no process may be left behind
         await worker.close()
         raise
     return result if worker.has_begun else None

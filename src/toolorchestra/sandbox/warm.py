@@ -94,7 +94,7 @@ class WarmWorkers:
             worker = self._make()
             try:
                 await worker.start()
-            except BaseException:
+            except BaseException:  # cancelled too: no process may be left behind
                 await worker.close()
                 raise
             return worker
