@@ -94,6 +94,8 @@ class ModelConfig:
     priced_as: str = "tiny-policy"
     """Whose price in the schedule the policy's own tokens cost."""
     lora: LoraConfig = field(default_factory=LoraConfig)
+    train_embeddings: bool = True
+    """Whether the embeddings are trained, and with them an output layer that is tied to them."""
     shape: ShapeConfig | None = None
     """For dry runs where the hub cannot be reached; a run itself reads the model's own."""
 

@@ -65,6 +65,8 @@ def load_policy(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokeniz
         )
     if config.lora.rank:
         add_adapters(model, config.lora)
+    if not config.train_embeddings:
+        model.get_input_embeddings().weight.requires_grad_(False)
     return model, tokenizer
 
 

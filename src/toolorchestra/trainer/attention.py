@@ -9,24 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex_attention
-from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
-from transformers.masking_utils import sdpa_mask
 
 from toolorchestra.trainer.tree import TokenTree
 
 # L: tokens of the tree, B: sequences of a bucket, Q: most own tokens of one, K: longest path,
 # H: heads, D: size of a head
 
-NAME = "token_tree"
-"""What transformers knows this attention by."""
 MAX_PADDING = 1.3
 """Pairs of tokens computed in a bucket, against those of its sequences."""
 
@@ -45,18 +40,26 @@ class Bucket:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TreeLayout:
-    """What attention needs to know of a tree: its buckets, or a block mask."""
+    """Attention over a tree, by its buckets or by a block mask: an `Attend`."""
 
     buckets: tuple[Bucket, ...] = ()
     places_L: Tensor | None = None
     """Where each token stands among the queries of all buckets."""
     block_mask: BlockMask | None = None
 
-
-def use_tree_attention(model: PreTrainedModel) -> None:
-    """Makes the model attend by trees where it is given one, and as before where it is not."""
-    if model.config._attn_implementation != NAME:
-        model.set_attn_implementation(NAME)
+    def __call__(
+        self, layer: int, query_HLD: Tensor, key_HLD: Tensor, value_HLD: Tensor, scale: float
+    ) -> Tensor:
+        """The attention of any layer; returns [L, H, D]."""
+        if self.block_mask is None:
+            return _attend_in_buckets(query_HLD, key_HLD, value_HLD, self, scale)
+        flex = _compiled_flex() if query_HLD.device.type == "cuda" else flex_attention
+        out = flex(
+            query_HLD[None], key_HLD[None], value_HLD[None],
+            block_mask=self.block_mask, scale=scale, enable_gqa=True,
+        )  # fmt: skip
+        heads_HLD: Tensor = out[0]
+        return heads_HLD.transpose(0, 1)
 
 
 def lay_out(tree: TokenTree, device: torch.device) -> TreeLayout:
@@ -126,33 +129,10 @@ def _bucketed(tree: TokenTree) -> list[list[int]]:
     return buckets
 
 
-def _attend(
-    module: torch.nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None,
-    scaling: float | None = None,
-    tree: TreeLayout | None = None,
-    **kwargs: Any,
-) -> tuple[Tensor, None]:
-    """The attention of one layer, as transformers calls it: in [1, H, L, D], out [1, L, H, D]."""
-    if tree is None:
-        out, _ = sdpa_attention_forward(
-            module, query, key, value, attention_mask, scaling=scaling, **kwargs
-        )
-        return out, None
-    if tree.block_mask is not None:
-        flex = _compiled_flex() if query.device.type == "cuda" else flex_attention
-        out = flex(query, key, value, block_mask=tree.block_mask, scale=scaling, enable_gqa=True)
-        return out.transpose(1, 2), None
-    return _attend_in_buckets(query, key, value, tree, scaling)[None], None
-
-
 def _attend_in_buckets(
-    query: Tensor, key: Tensor, value: Tensor, tree: TreeLayout, scaling: float | None
+    query_HLD: Tensor, key_HLD: Tensor, value_HLD: Tensor, tree: TreeLayout, scale: float
 ) -> Tensor:
-    lines = [states[0].transpose(0, 1) for states in (query, key, value)]  # each [L, H, D]
+    lines = [states.transpose(0, 1) for states in (query_HLD, key_HLD, value_HLD)]
     outs = []
     for bucket in tree.buckets:
         places = (bucket.queries_BQ, bucket.keys_BK, bucket.keys_BK)
@@ -161,7 +141,7 @@ def _attend_in_buckets(
             for line, place in zip(lines, places, strict=True)
         )
         out_BHQD = functional.scaled_dot_product_attention(
-            q, k, v, attn_mask=bucket.mask_BQK[:, None].to(q.dtype), scale=scaling,
+            q, k, v, attn_mask=bucket.mask_BQK[:, None].to(q.dtype), scale=scale,
             enable_gqa=q.shape[1] != k.shape[1],
         )  # fmt: skip
         outs.append(out_BHQD.transpose(1, 2).flatten(0, 1))
@@ -172,7 +152,3 @@ def _attend_in_buckets(
 @cache
 def _compiled_flex() -> Any:
     return torch.compile(flex_attention, dynamic=True)
-
-
-AttentionInterface.register(NAME, cast(Any, _attend))
-AttentionMaskInterface.register(NAME, sdpa_mask)

@@ -14,8 +14,9 @@ from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
 from toolorchestra.algorithm.segments import upcast
+from toolorchestra.model.attention import hidden_states
 from toolorchestra.trainer.activations import CHUNK_LOGITS
-from toolorchestra.trainer.attention import lay_out, use_tree_attention
+from toolorchestra.trainer.attention import lay_out
 from toolorchestra.trainer.batch import MicroBatch
 
 # L: tokens of the line, N: loss tokens, U: tokens that predict any, V: vocabulary, D: width
@@ -44,20 +45,15 @@ def score_tokens(
         batch: Rows.
         chunk_logits: Most logits in memory at once.
     """
-    use_tree_attention(model)
     chunk_size = max(chunk_logits // int(model.config.vocab_size), 1)
     device, tree = model.device, batch.tree
     embedded_LD = model.get_input_embeddings()(torch.from_numpy(tree.ids_L).to(device))
     if torch.is_grad_enabled() and not embedded_LD.requires_grad:  # embeddings are not trained
         embedded_LD.requires_grad_()
-    hidden_LD = model.model(
-        inputs_embeds=embedded_LD[None],
-        position_ids=torch.from_numpy(tree.positions_L)[None].to(device),
-        # of four dimensions, so that transformers makes no mask of its own
-        attention_mask=torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device),
-        use_cache=False,
-        tree=lay_out(tree, device),
-    ).last_hidden_state[0]
+    positions_L = torch.from_numpy(tree.positions_L).to(device)
+    hidden_LD = hidden_states(
+        model, lay_out(tree, device), positions_L, inputs_embeds=embedded_LD[None]
+    )
     predictors_U, owner_N = torch.unique(batch.predictors_N.to(device), return_inverse=True)
     logprobs_N, entropy_N = _score(
         model.lm_head,

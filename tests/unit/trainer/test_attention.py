@@ -18,15 +18,14 @@ from torch.nn import functional
 from torch.nn.attention import flex_attention
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
+from toolorchestra.model.attention import NAME, exchange_attention
 from toolorchestra.trainer import logprobs
 from toolorchestra.trainer.attention import (
     MAX_PADDING,
-    NAME,
     TreeLayout,
     block_mask,
     bucket_layout,
     lay_out,
-    use_tree_attention,
 )
 from toolorchestra.trainer.batch import make_micro_batch
 from toolorchestra.trainer.logprobs import score_tokens
@@ -66,8 +65,9 @@ def states(tree, *, has_gradient=False):
 def attend(query, key, value, layout):
     """As transformers calls it."""
     module = torch.nn.Module()
+    module.layer_idx = 0
     out, weights = ALL_ATTENTION_FUNCTIONS[NAME](
-        module, query, key, value, None, scaling=SCALING, tree=layout
+        module, query, key, value, None, scaling=SCALING, attend=layout
     )
     assert weights is None
     return out
@@ -182,7 +182,7 @@ def test_many_rows_of_like_lengths_take_few_buckets():
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_model_without_a_tree_computes_what_it_did_before(kind):
     plain, ours = make_model(kind=kind), make_model(kind=kind)
-    use_tree_attention(ours)
+    exchange_attention(ours)
     assert plain.config._attn_implementation == "sdpa"
     assert ours.config._attn_implementation == NAME
     ids = torch.arange(24).view(3, 8) % VOCAB
@@ -213,9 +213,9 @@ def test_a_model_that_scored_trees_generates_what_it_did_before(kind):
 
 def test_a_model_is_switched_once():
     model = make_model()
-    use_tree_attention(model)
+    exchange_attention(model)
     model.set_attn_implementation = None  # would be called
-    use_tree_attention(model)
+    exchange_attention(model)
 
 
 @pytest.mark.parametrize("kind", MODELS)
