@@ -29,6 +29,7 @@ from toolorchestra.judge.registry import build_judge
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.model.policy import load_policy
 from toolorchestra.pricing.config import PricingConfig
+from toolorchestra.provider.cassette import Cassette
 from toolorchestra.provider.providers import Providers
 from toolorchestra.rollout.player import Stage
 from toolorchestra.rollout.speaker import Speaker
@@ -47,19 +48,22 @@ PROBE = "Which tool is worth its price? Call it, read what it says, and answer t
 """Text whose log-probabilities tell whether a worker has the trainer's weights."""
 
 
-def build_tools(config: PlayConfig, providers: Providers | None = None) -> dict[str, Tool]:
+def build_tools(
+    config: PlayConfig, providers: Providers | None = None, cassette: Cassette | None = None
+) -> dict[str, Tool]:
     """Every tool of every world, by name; a tool of two worlds is built once.
 
     Args:
         config: Names the worlds.
         providers: Who answers for real models and searches; None: all are simulated.
+        cassette: Where answers of one's own servers are kept, or come from; None: neither.
     """
     tools: dict[str, Tool] = {}
     for _, toolset, _, _ in worlds_of(config):
         services = None
         if providers is not None and toolset.experts == "real":
             services = Services(providers=providers, prompts=config.expert, context=toolset.context)
-        build_all(toolset.tools, services, into=tools)
+        build_all(toolset.tools, services, cassette=cassette, into=tools)
     return tools
 
 
@@ -88,12 +92,23 @@ def build_speaker(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Sp
     )
 
 
-def build_stage(config: PlayConfig, speaker: Speaker, run_dir: Path | None = None) -> Stage:
-    """What plays episodes, whoever samples the messages; what it pays is kept in `run_dir`."""
+def build_stage(
+    config: PlayConfig,
+    speaker: Speaker,
+    run_dir: Path | None = None,
+    cassette: Cassette | None = None,
+) -> Stage:
+    """What plays episodes, whoever samples the messages; what it pays is kept in `run_dir`.
+
+    Raises:
+        ValueError: A tool cannot be had, or the cassette cannot be used.
+    """
     is_real = any(toolset.experts == "real" for _, toolset, _, _ in worlds_of(config))
-    providers = Providers(config.provider) if is_real or config.judge.kind == "llm" else None
+    cassette = cassette or Cassette(config.provider.cassette)
+    has_providers = is_real or config.judge.kind == "llm"
+    providers = Providers(config.provider, cassette) if has_providers else None
     return Stage(
-        tools=build_tools(config, providers),
+        tools=build_tools(config, providers, cassette),
         providers=providers,
         expert_deadline_s=config.provider.deadline_s if is_real else None,
         judge=build_judge(config.judge, config.pricing, providers),

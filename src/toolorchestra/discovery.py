@@ -1,7 +1,8 @@
 """What a run learns from outside before it begins: its MCP servers' tools, written descriptions.
 
-Composing a config starts nothing; here the servers are started, asked, and ended again. What they
-said is written to the run's folder, so that a run which goes on finds the same tools as before.
+Composing a config starts nothing; here the servers are started, asked, and ended again, or a
+cassette answers for them. What they said is written to the run's folder, so that a run which goes
+on finds the same tools as before.
 """
 
 from __future__ import annotations
@@ -9,16 +10,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolorchestra.config import PlayConfig
 from toolorchestra.mcp.config import McpServerConfig
+from toolorchestra.provider.cassette import Cassette
 from toolorchestra.provider.fault import ProviderFault
 from toolorchestra.report.files import replace_text
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.described import with_descriptions
+from toolorchestra.types import Json
 from toolorchestra.worlds import worlds_of
 
 if TYPE_CHECKING:
@@ -31,7 +34,14 @@ Found = dict[str, dict[str, list[dict[str, Any]]]]
 """The listed tools as plain data, by world and server."""
 
 
-def discover(options: C) -> tuple[C, Found]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listing:
+    """All tools of a server, as it describes them."""
+
+    tools: tuple[Json, ...]
+
+
+def discover(options: C, cassette: Cassette) -> tuple[C, Found]:
     """The options with all tools of their MCP servers and what was written of models.
 
     Also what the servers said. Where there is neither, the options stay the same object.
@@ -46,7 +56,7 @@ def discover(options: C) -> tuple[C, Found]:
         if described is not toolset:
             toolsets[world] = described
         if toolset.mcp:
-            toolsets[world], found[world] = _with_tools(described)
+            toolsets[world], found[world] = _with_tools(described, cassette)
     if options.world in toolsets:
         options = replace(options, toolset=toolsets[options.world])
     if "transfer" in toolsets:
@@ -72,31 +82,41 @@ def _check_same_tools(options: PlayConfig) -> None:
 
 
 def _with_tools(
-    toolset: ToolsetConfig,
+    toolset: ToolsetConfig, cassette: Cassette
 ) -> tuple[ToolsetConfig, dict[str, list[dict[str, Any]]]]:
     from toolorchestra.toolset.mcp import with_listed  # its package takes a second to load
 
-    listed = asyncio.run(_ask_all(toolset.mcp))
+    listed = asyncio.run(_ask_all(toolset.mcp, cassette))
     plain = {server: [asdict(tool) for tool in tools] for server, tools in listed.items()}
     return with_listed(toolset, listed), plain
 
 
-async def _ask_all(servers: Mapping[str, McpServerConfig]) -> dict[str, list[ListedTool]]:
-    answers = await asyncio.gather(*(_ask(name, servers[name]) for name in servers))
+async def _ask_all(
+    servers: Mapping[str, McpServerConfig], cassette: Cassette
+) -> dict[str, list[ListedTool]]:
+    answers = await asyncio.gather(*(_ask(name, servers[name], cassette) for name in servers))
     return dict(zip(servers, answers, strict=True))
 
 
-async def _ask(server: str, config: McpServerConfig) -> list[ListedTool]:
+async def _ask(server: str, config: McpServerConfig, cassette: Cassette) -> list[ListedTool]:
+    from mcp.types import Tool
+
     from toolorchestra.mcp.connection import Connection
     from toolorchestra.mcp.listing import listed
 
-    connection = Connection(server, config)
+    async def live() -> Listing:
+        connection = Connection(server, config)
+        try:
+            tools = await connection.tools()
+        finally:
+            await connection.close()
+        return Listing(tools=tuple(tool.model_dump(mode="json", by_alias=True) for tool in tools))
+
     try:
-        return listed(server, config, await connection.tools())
+        listing = await cassette.through(Listing, {"mcp_server": server}, live)
     except ProviderFault as fault:
         raise ValueError(f"toolset.mcp.{server}: {fault}") from fault
-    finally:
-        await connection.close()
+    return listed(server, config, [Tool.model_validate(tool) for tool in listing.tools])
 
 
 def keep_found(run_dir: Path, found: Found) -> None:

@@ -14,7 +14,7 @@ from toolorchestra.config import EvaluateConfig
 from toolorchestra.dataset.source import make_source
 from toolorchestra.finish import play_all, show
 from toolorchestra.model.policy import load_policy
-from toolorchestra.opening import opened, use_threads
+from toolorchestra.opening import Opening, opened, use_threads
 from toolorchestra.report.closing import RESULTS_FILE, write_summary
 from toolorchestra.report.evaluation import POLICY, Evaluation
 from toolorchestra.worlds import check_worlds
@@ -36,7 +36,7 @@ def evaluate(config: DictConfig) -> Path:
     with opened(config, check=_check) as opening:
         options, run_dir = opening.options, opening.run_dir
         use_threads(options.num_threads)
-        evaluation = _play(options, run_dir)
+        evaluation = _play(opening)
         seconds = time.perf_counter() - start_s
         told = {**choices(options), "policy": options.model.path}
         write_summary(run_dir, told, evaluation, seconds=seconds)
@@ -50,12 +50,13 @@ def _check(options: EvaluateConfig) -> list[str]:
     return check_worlds(options)
 
 
-def _play(options: EvaluateConfig, run_dir: Path) -> Evaluation:
+def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
+    options, run_dir = opening.options, opening.run_dir
     model, tokenizer = load_policy(options.model)
     speaker = build_speaker(options.model, tokenizer)
     arenas = build_arenas(options, make_source(options.dataset, seed=options.seed))
     engine = build_engine(options, model, speaker, run_dir)
-    with closing(build_stage(options, speaker, run_dir)) as stage:
+    with closing(build_stage(options, speaker, run_dir, opening.cassette)) as stage:
         try:
             results = play_all(
                 arenas,

@@ -20,6 +20,7 @@ from toolorchestra.discovery import discover, keep_found
 from toolorchestra.launch.plainly import keeping_traceback
 from toolorchestra.launch.quiet import quieten_libraries
 from toolorchestra.launch.run_dir import discard_if_empty, open_run_dir
+from toolorchestra.provider.cassette import Cassette
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +35,8 @@ class Opening(Generic[C]):
     resolved: dict[str, Any]
     """The same as plain data."""
     run_dir: Path
+    cassette: Cassette
+    """What outside services answer, written down or read back."""
 
 
 @contextlib.contextmanager
@@ -55,7 +58,8 @@ def opened(
     try:
         options = cast(C, OmegaConf.to_object(config))
         notes = check(options)
-        options, found = discover(options)
+        cassette = Cassette(options.provider.cassette)
+        options, found = discover(options, cassette)
         if found:  # their tools are to be checked as well
             notes = check(options)
         run_dir, claimed = open_run_dir(
@@ -75,7 +79,7 @@ def opened(
         quieten_libraries()  # again, as Lightning sets its own level when it is loaded
         disable_progress_bar()  # type: ignore[no-untyped-call]
         seed_everything(options.seed, verbose=False)
-        yield Opening(options=options, resolved=resolved, run_dir=run_dir)
+        yield Opening(options=options, resolved=resolved, run_dir=run_dir, cassette=cassette)
 
 
 def use_threads(num_threads: int, *, num_processes: int = 1) -> None:

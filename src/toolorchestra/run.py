@@ -32,7 +32,7 @@ from toolorchestra.finish import keep_policy, play_all, show
 from toolorchestra.launch.followers import Followers
 from toolorchestra.launch.stop import StopFile
 from toolorchestra.model.policy import load_policy
-from toolorchestra.opening import opened, use_threads
+from toolorchestra.opening import Opening, opened, use_threads
 from toolorchestra.report.closing import RESULTS_FILE, write_summary
 from toolorchestra.report.evaluation import START, TRAINED, Evaluation
 from toolorchestra.report.recorder import Recorder, open_journal
@@ -60,7 +60,7 @@ def train(config: DictConfig) -> Path:
     with opened(config, check=_check, resume=config.resume) as opening:
         trainer = opening.options.trainer
         use_threads(trainer.num_threads, num_processes=trainer.devices)
-        with _Run(opening.options, opening.resolved, opening.run_dir) as run:
+        with _Run(opening) as run:
             run.fit()
             run.obey()
             run.finish()
@@ -80,7 +80,8 @@ def _check(options: Config) -> list[str]:
 class _Run:
     """The objects of one run."""
 
-    def __init__(self, options: Config, resolved: dict[str, Any], run_dir: Path) -> None:
+    def __init__(self, opening: Opening[Config]) -> None:
+        options, run_dir = opening.options, opening.run_dir
         self._options, self._run_dir = options, run_dir
         self._stop = StopFile(run_dir)
         self._start_s = time.perf_counter()
@@ -99,9 +100,10 @@ class _Run:
         self._speaker = build_speaker(options.model, tokenizer)
         self._engine = build_engine(options, self._sampled, self._speaker, run_dir)
         with ExitStack() as stack:
-            self._stage = stack.enter_context(closing(build_stage(options, self._speaker, run_dir)))
+            built = build_stage(options, self._speaker, run_dir, opening.cassette)
+            self._stage = stack.enter_context(closing(built))
             stack.callback(lambda: self._stage.run(self._engine.close()))
-            self._tracker = _start_tracker(options, resolved, run_dir)
+            self._tracker = _start_tracker(options, opening.resolved, run_dir)
             stack.push(self._finish_tracker)
             self._closing = stack.pop_all()
         self._recorder = Recorder(

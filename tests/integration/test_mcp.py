@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,10 +13,12 @@ from tests.unit.mcp.servers import LIBRARY, no_children
 from tests.unit.rollout.stage import speaker
 
 from toolorchestra.build import build_sampler, build_tools, tool_labels
+from toolorchestra.codec import to_json
 from toolorchestra.dataset.source import make_source
 from toolorchestra.discovery import discover
 from toolorchestra.engine.scripted import ScriptedEngine
-from toolorchestra.provider.providers import Providers
+from toolorchestra.provider.cassette import Cassette
+from toolorchestra.provider.config import CassetteConfig
 from toolorchestra.reward.measures import cost_usd, tool_counts
 from toolorchestra.rollout.player import Stage
 from toolorchestra.worlds import check_worlds
@@ -38,12 +41,11 @@ def librarian(episode, turns, rng: Random) -> str:
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
 
 
-@pytest.fixture
-def played():
+def play(cassette, *, command=sys.executable):
     options = options_of(
         "tool@toolset.tools=[track_parcel]",
         "+mcp@toolset.mcp=example",
-        f"toolset.mcp.example.command={sys.executable}",
+        f"toolset.mcp.example.command={command}",
         f"toolset.mcp.example.args=[{LIBRARY}]",
         "toolset.min_tools=5",
         "toolset.max_tools=5",
@@ -51,13 +53,13 @@ def played():
         "benchmark=none",
         "model.tool_style=full",
     )
-    options, _ = discover(options)
+    options, _ = discover(options, cassette)
     check_worlds(options)
     tasks = make_source(options.dataset, seed=1)
     sampler = build_sampler(options, options.toolset, options.pricing, tasks, "train")
     episode = sampler(0)
     stage = Stage(
-        tools=build_tools(options, Providers(options.provider)),
+        tools=build_tools(options, None, cassette),
         speaker=speaker(),
         config=options.rollout,
         max_new_tokens=400,
@@ -72,8 +74,8 @@ def played():
     return options, episode, group
 
 
-def test_an_episode_is_played_with_tools_of_a_server_and_paid_by_the_config(played):
-    options, episode, group = played
+def test_an_episode_is_played_with_tools_of_a_server_and_paid_by_the_config():
+    options, episode, group = play(Cassette(CassetteConfig()))
     assert tool_labels(options)["library_borrow"] == "library_borrow"
     offered = {tool.name: tool for tool in episode.tools}
     assert offered["library_find_author"].parameters["required"] == ["title"]
@@ -96,3 +98,16 @@ def test_an_episode_is_played_with_tools_of_a_server_and_paid_by_the_config(play
         counts = tool_counts(rollout, list(offered))
         assert counts["library_find_author"] == 1 and counts["library_borrow"] == 1
     assert no_children()
+
+
+def test_an_episode_is_replayed_from_a_cassette_where_there_is_no_server(tmp_path):
+    path = str(tmp_path / "tape.jsonl")
+    _, _, recorded = play(Cassette(CassetteConfig(mode="record", path=path)))
+    _, _, replayed = play(
+        Cassette(CassetteConfig(mode="replay", path=path)), command="/nowhere/to/be/found"
+    )
+    first, again = (
+        [to_json(replace(rollout, wall_s=0.0)) for rollout in group.rollouts]
+        for group in (recorded, replayed)
+    )
+    assert again == first and len(first) == 3

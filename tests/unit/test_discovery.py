@@ -11,6 +11,8 @@ from tests.unit.mcp.servers import LIBRARY, ROGUE, no_children, starts
 from toolorchestra.discovery import FILE, discover
 from toolorchestra.mcp import stdio
 from toolorchestra.opening import opened
+from toolorchestra.provider.cassette import Cassette
+from toolorchestra.provider.config import CassetteConfig
 from toolorchestra.worlds import check_worlds
 
 SECRET = "sesame-1234"
@@ -59,7 +61,7 @@ def test_the_example_takes_in_a_real_server_once_its_command_is_given():
     )
     check_worlds(options)
     assert not any(name.startswith("library_") for name in options.toolset.tools)
-    got, found = discover(options)
+    got, found = discover(options, Cassette(CassetteConfig()))
     assert check_worlds(got)
     theirs = {name: tool for name, tool in got.toolset.tools.items() if tool.kind == "mcp"}
     assert list(theirs) == [
@@ -79,10 +81,26 @@ def test_the_example_takes_in_a_real_server_once_its_command_is_given():
 
 def test_a_run_without_servers_is_left_as_it_is(tmp_path):
     options = options_of()
-    assert discover(options) == (options, {})
+    assert discover(options, Cassette(CassetteConfig())) == (options, {})
     config = composed(output_dir=tmp_path / "run")
     assert len(tools_of(config)) == 11
     assert not (tmp_path / "run" / FILE).exists()
+
+
+def test_a_cassette_tells_the_tools_where_there_is_no_server(tmp_path):
+    has(tmp_path, "b", "a")
+    path = tmp_path / "tape.jsonl"
+    config = with_rogue(tmp_path)
+    names, tools = [], []
+    for mode in ("record", "replay"):
+        cassette = Cassette(CassetteConfig(mode=mode, path=str(path)))
+        options, found = discover(options_of(*config), cassette)
+        names.append(list(options.toolset.tools))
+        tools.append(found)
+        has(tmp_path, "of", "another", "kind")
+    assert names[0] == names[1] == ["track_parcel", "library_a", "library_b"]
+    assert tools[0] == tools[1]
+    assert len(starts(tmp_path)) == 1
 
 
 def test_composing_and_checking_start_nothing(tmp_path):
@@ -200,9 +218,9 @@ def test_a_name_that_is_another_tool_in_the_other_world_is_refused(tmp_path):
         transfer = replace(seen.benchmark.transfer, toolset=other)
         options = replace(seen, benchmark=replace(seen.benchmark, transfer=transfer))
         if is_allowed:
-            got, found = discover(options)
+            got, found = discover(options, Cassette(CassetteConfig()))
             assert set(found) == {"seen", "transfer"}
             assert got.benchmark.transfer.toolset.tools.keys() == got.toolset.tools.keys()
         else:
             with pytest.raises(ValueError, match=r"^toolset\.mcp: the name 'library_a' .*prefix"):
-                discover(options)
+                discover(options, Cassette(CassetteConfig()))

@@ -48,18 +48,20 @@ def calling(caller: str) -> Iterator[None]:
 class Cassette:
     """One cassette file, recorded or replayed. Safe to use from several threads."""
 
-    def __init__(self, config: CassetteConfig, secrets: Secrets) -> None:
-        """Opens the file.
+    def __init__(self, config: CassetteConfig) -> None:
+        """Reads the file when replaying; when recording, it begins with the first call.
 
         Raises:
             ValueError: It is there already when recording, missing or corrupt when replaying.
         """
         self.mode = config.mode
-        self._path, self._secrets, self._lock = Path(config.path), secrets, threading.Lock()
+        self.secrets = Secrets()
+        """What no line may hold."""
+        self._path, self._lock, self._is_begun = Path(config.path), threading.Lock(), False
         self._lines: dict[str, deque[Json]] = defaultdict(deque)
-        if self.mode == "record":
-            self._begin()
-        elif self.mode == "replay":
+        if self.mode == "record" and self._path.exists():
+            raise self._taken()
+        if self.mode == "replay":
             self._read()
 
     async def through(self, kind: type[T], request: Json, live: Callable[[], Awaitable[T]]) -> T:
@@ -116,19 +118,26 @@ class Cassette:
         else:
             usage = to_json(fault.usage)
             line["fault"] = {"kind": fault.kind, "message": str(fault), "usage": usage}
-        text = self._secrets.hide(json.dumps(line, ensure_ascii=False))
-        with self._lock, self._path.open("a", encoding="utf-8", newline="") as file:
-            file.write(text + "\n")
+        text = self.secrets.hide(json.dumps(line, ensure_ascii=False))
+        with self._lock:
+            if not self._is_begun:
+                self._begin()
+            with self._path.open("a", encoding="utf-8", newline="") as file:
+                file.write(text + "\n")
 
     def _begin(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._path.open("x").close()
         except FileExistsError:
-            raise ValueError(
-                f"provider.cassette.path: {self._path} is not allowed, as it is there already; "
-                "use another file, or provider.cassette.mode=replay"
-            ) from None
+            raise self._taken() from None
+        self._is_begun = True
+
+    def _taken(self) -> ValueError:
+        return ValueError(
+            f"provider.cassette.path: {self._path} is not allowed, as it is there already; "
+            "use another file, or provider.cassette.mode=replay"
+        )
 
     def _read(self) -> None:
         try:

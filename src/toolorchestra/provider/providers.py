@@ -6,21 +6,24 @@ from toolorchestra.provider.base import ChatModel
 from toolorchestra.provider.cassette import Cassette
 from toolorchestra.provider.config import MODEL_APIS, ProvidersConfig
 from toolorchestra.provider.connection import Connection
-from toolorchestra.provider.secrets import Secrets
 
 
 class Providers:
     """Makes clients, all of one event loop; connects only to what is asked for."""
 
-    def __init__(self, config: ProvidersConfig) -> None:
-        """Opens the cassette, if there is one.
+    def __init__(self, config: ProvidersConfig, cassette: Cassette | None = None) -> None:
+        """Asks nobody yet.
+
+        Args:
+            config: Who serves what.
+            cassette: That of the run; None: opens its own.
 
         Raises:
             ValueError: The cassette cannot be used.
         """
         self.config = config
-        self.secrets = Secrets()
-        self.cassette = Cassette(config.cassette, self.secrets)
+        self.cassette = cassette or Cassette(config.cassette)
+        self.secrets = self.cassette.secrets
         self._connections: dict[str, Connection] = {}
 
     def model(self, name: str, *, wanted_by: str) -> ChatModel:

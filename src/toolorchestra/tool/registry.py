@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from toolorchestra.provider.cassette import Cassette
 from toolorchestra.provider.config import MODEL_APIS
 from toolorchestra.provider.providers import Providers
 from toolorchestra.provider.search import SearchClient
@@ -21,6 +22,7 @@ from toolorchestra.tool.options import parse_options
 from toolorchestra.tool.passage_search import PassageSearch
 from toolorchestra.tool.search_config import SearchConfig
 from toolorchestra.tool.simulated import SimulatedExpert
+from toolorchestra.tool.taped import TapedTool
 from toolorchestra.tool.web_config import WebConfig
 from toolorchestra.tool.web_search import WebSearch
 
@@ -107,27 +109,41 @@ OUTSIDE_TOOLS: Mapping[str, Callable[[str, ToolConfig, Services], Tool]] = {
 """Tools that ask a provider, by kind; simulators may stand in for them."""
 
 
-def build_tool(name: str, config: ToolConfig, *, services: Services | None) -> Tool:
+SERVED = ("mcp", "local_search")
+"""Kinds of `TOOLS` that may ask a server of one's own, which a cassette can answer for."""
+
+
+def build_tool(
+    name: str, config: ToolConfig, *, services: Services | None, cassette: Cassette | None = None
+) -> Tool:
     """Makes a tool ready to be called.
 
     Args:
         name: The tool's name in results.
         config: What it is.
         services: What real models and searches need; None: a simulator stands in for them.
+        cassette: Keeps what servers answer, or answers for them; None: neither.
 
     Raises:
         ValueError: Its options are wrong, this machine lacks what it needs, nobody serves its
             model, or a key is not set.
     """
     if config.kind in TOOLS:
-        return TOOLS[config.kind](name, config)
+        tool = TOOLS[config.kind](name, config)
+        if cassette is None or cassette.mode == "off" or config.kind not in SERVED:
+            return tool
+        return TapedTool(name, tool, cassette)
     if services is None:
         return SimulatedExpert(name, config)
     return OUTSIDE_TOOLS[config.kind](name, config, services)
 
 
 def build_all(
-    configs: Mapping[str, ToolConfig], services: Services | None, *, into: dict[str, Tool]
+    configs: Mapping[str, ToolConfig],
+    services: Services | None,
+    *,
+    cassette: Cassette | None = None,
+    into: dict[str, Tool],
 ) -> None:
     """Builds the tools that `into` has not yet; those that use another come after it.
 
@@ -138,4 +154,4 @@ def build_all(
         services = replace(services, tools=into)
     for name, config in sorted(configs.items(), key=lambda item: bool(item[1].uses)):
         if name not in into:
-            into[name] = build_tool(name, config, services=services)
+            into[name] = build_tool(name, config, services=services, cassette=cassette)

@@ -58,6 +58,16 @@ def test_the_dtype_is_the_configs(folder):
     assert model.dtype == torch.bfloat16
 
 
+@pytest.mark.parametrize("is_trained", [True, False])
+def test_embeddings_are_trained_unless_the_config_says_no(folder, is_trained):
+    model, _ = load_policy(ModelConfig(path=str(folder), train_embeddings=is_trained))
+    untrained = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    # the output layer is tied to them
+    assert untrained == (set() if is_trained else {"model.embed_tokens.weight"})
+    model(input_ids=torch.tensor([[1, 2, 3]])).logits.sum().backward()
+    assert (model.get_input_embeddings().weight.grad is not None) == is_trained
+
+
 def test_a_context_longer_than_the_models_is_refused(folder):
     change_json(folder / "config.json", max_position_embeddings=500)
     assert load_policy(ModelConfig(path=str(folder), max_context=500, max_new_tokens=16))
