@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from hydra import compose, initialize_config_dir
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from toolorchestra.config import Config, register
@@ -19,7 +21,7 @@ def composed(
     *overrides: str, output_dir: str | Path | None = "unused", command: str = "train"
 ) -> DictConfig:
     """The config of `python <command>.py <overrides>`."""
-    return copy.deepcopy(_composed(command, _words(overrides, output_dir)))
+    return _composed(command, _words(overrides, output_dir))
 
 
 def _words(overrides: tuple[str, ...], output_dir: str | Path | None) -> tuple[str, ...]:
@@ -27,8 +29,24 @@ def _words(overrides: tuple[str, ...], output_dir: str | Path | None) -> tuple[s
     return (*own, *overrides)
 
 
-@cache
 def _composed(command: str, overrides: tuple[str, ...]) -> DictConfig:
+    """Chosen options are composed, then values are set, both as Hydra does."""
+    chosen = tuple(word for word in overrides if _chooses(word))
+    config = copy.deepcopy(_chosen(command, chosen))
+    values = [word for word in overrides if not _chooses(word)]
+    parsed = OverridesParser.create().parse_overrides(values)
+    ConfigLoaderImpl._apply_overrides_to_config(parsed, config)
+    return config
+
+
+def _chooses(override: str) -> bool:
+    """Whether it names an option of a group, not a value."""
+    key = override.lstrip("+~").partition("=")[0]
+    return "@" in key or "/" in key or (CONF / key).is_dir()
+
+
+@cache
+def _chosen(command: str, overrides: tuple[str, ...]) -> DictConfig:
     """Takes two seconds, hence once for all tests of a process."""
     register()
     with initialize_config_dir(str(CONF), version_base="1.3"):

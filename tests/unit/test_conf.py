@@ -35,15 +35,30 @@ OTHERS = (
 NEEDED = {
     "dataset=jsonl": ["dataset.path=tasks.jsonl"],
     "model=orchestrator_8b": ["toolset=upstream", "benchmark.transfer=null"],
+    "judge=llm": ["provider=default"],  # some providers do not serve its model
 }
 HEAVY = ("torch", "transformers", "lightning", "wandb", "faiss", "reasoning_gym", "matplotlib")
 
 
 @cache
+def composed_row(groups: tuple[str, ...], index: int) -> Config:
+    """The defaults with option number `index` of each of several groups, round and round.
+
+    Composing takes seconds, and groups do not read one another.
+    """
+    plain = {group: [n for n in names(group) if f"{group}={n}" not in NEEDED] for group in groups}
+    return options_of(*(f"{group}={own[index % len(own)]}" for group, own in plain.items()))
+
+
+@cache
 def option(group: str, name: str) -> Config:
-    """The defaults with one option changed: groups do not read one another."""
+    """Defaults that have this option of the group."""
     choice = f"{group}={name}"
-    return options_of(choice, *NEEDED.get(choice, []))
+    if choice in NEEDED or group == "experiment":  # which chooses options of other groups
+        return options_of(choice, *NEEDED.get(choice, []))
+    plain = [other for other in names(group) if f"{group}={other}" not in NEEDED]
+    groups = GRID if group in GRID else tuple(g for g in OTHERS if g != "experiment")
+    return composed_row(groups, plain.index(name))
 
 
 def combine(choices: dict[str, str]) -> Config:

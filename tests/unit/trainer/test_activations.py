@@ -49,8 +49,8 @@ SIZES = {"float32": 4, "bfloat16": 2}
 TOLERANCE = 0.05
 CASES = [
     (dtype, num_rows, is_checkpointed)
-    for dtype in SIZES
-    for num_rows in (4, 8)
+    for dtype, sizes in (("float32", (4, 8)), ("bfloat16", (4,)))  # which a CPU is slow at
+    for num_rows in sizes
     for is_checkpointed in (False, True)
 ]
 LENGTH = 256
