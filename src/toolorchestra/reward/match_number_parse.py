@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from toolorchestra.reward.match_number_words import SCALES, words_to_numbers
+from toolorchestra.number_words import SCALES, words_to_numbers
 from toolorchestra.reward.match_units import Unit, unit_behind, unit_of_symbol
 
 _MAX_EXPONENT = 400
