@@ -1,0 +1,156 @@
+"""A domain's records, as plain JSON, and the record of which of them were looked at or written.
+
+Records that lie in a database are never changed in place: readers get copies and writers put new
+ones. So a copy for an episode, or for one call that may fail, shares them and costs little.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolorchestra.domain.fault import DomainError
+from toolorchestra.domain.schema import Collection, Schema
+from toolorchestra.domain.value import canonical_value, record_problems, references
+
+Key = str | int
+Record = dict[str, Any]
+Place = tuple[str, Key]
+"""A record: its collection and its key."""
+
+
+class Database:
+    """Records by collection and key.
+
+    `written`, `read` and `seen` hold the places that were written, looked up by their key, and
+    found by a search since the database was made; a copy goes on counting.
+    """
+
+    def __init__(self, schema: Schema, records: Mapping[str, Mapping[Key, Record]]) -> None:
+        self.schema = schema
+        self._records = {name: dict(records.get(name, {})) for name in schema.collections}
+        self.written: set[Place] = set()
+        self.read: set[Place] = set()
+        self.seen: set[Place] = set()
+
+    def copy(self) -> Database:
+        """A database of its own with the same records and the same counts."""
+        other = self.fresh()
+        other.written, other.read, other.seen = set(self.written), set(self.read), set(self.seen)
+        return other
+
+    def fresh(self) -> Database:
+        """A database of its own with the same records, in which nothing was touched yet."""
+        return Database(self.schema, self._records)
+
+    @property
+    def records(self) -> Mapping[str, Mapping[Key, Record]]:
+        """All records, to be read only: for comparing and writing down, not for functions."""
+        return self._records
+
+    def has(self, collection: str, key: Key) -> bool:
+        """Whether there is such a record; asking leaves no trace."""
+        return key in self._records[collection]
+
+    def get(self, collection: str, key: Key) -> Record:
+        """A copy of one record.
+
+        Raises:
+            DomainError: there is no such record.
+        """
+        record = self._find(collection, key)
+        self.read.add((collection, key))
+        return copy.deepcopy(record)
+
+    def where(self, collection: str, **conditions: Any) -> list[Record]:
+        """Copies of the records whose fields equal `conditions`, by key."""
+        found = [
+            (key, record)
+            for key, record in self._records[collection].items()
+            if all(record.get(name) == value for name, value in conditions.items())
+        ]
+        self.seen.update((collection, key) for key, _ in found)
+        return [copy.deepcopy(record) for _, record in sorted(found, key=lambda pair: str(pair[0]))]
+
+    def add(self, collection: str, record: Record) -> None:
+        """Put a new record.
+
+        Raises:
+            DomainError: its key is taken.
+        """
+        key = record[self.schema.collections[collection].key]
+        if key in self._records[collection]:
+            raise DomainError(f"{collection} {key} exists already")
+        self._put(collection, key, copy.deepcopy(record))
+
+    def update(self, collection: str, key: Key, **changes: Any) -> None:
+        """Set fields of one record.
+
+        Raises:
+            DomainError: there is no such record.
+        """
+        record = self._find(collection, key)
+        self._put(collection, key, {**record, **copy.deepcopy(changes)})
+
+    def remove(self, collection: str, key: Key) -> None:
+        """Take one record out.
+
+        Raises:
+            DomainError: there is no such record.
+        """
+        self._find(collection, key)
+        del self._records[collection][key]
+        self.written.add((collection, key))
+
+    def _find(self, collection: str, key: Key) -> Record:
+        if key not in self._records[collection]:
+            raise DomainError(f"there is no {key!r} in {collection}")
+        return self._records[collection][key]
+
+    def _put(self, collection: str, key: Key, record: Record) -> None:
+        self._records[collection][key] = record
+        self.written.add((collection, key))
+
+
+def database_problems(database: Database) -> Iterator[tuple[Place, str]]:
+    """All that the schema forbids: the record, and a sentence that names the field and why."""
+    for name, collection in database.schema.collections.items():
+        taken: dict[tuple[str, Any], Key] = {}
+        for key, record in database.records[name].items():
+            place = (name, key)
+            problems = list(record_problems(collection.fields, record, f"{name} {key}"))
+            if not problems:
+                problems += _key_problems(collection, key, record, name)
+                problems += _broken_references(database, collection, record, f"{name} {key}")
+                problems += _shared_values(collection, taken, key, record, name)
+            yield from ((place, problem) for problem in problems)
+
+
+def _key_problems(collection: Collection, key: Key, record: Record, name: str) -> Iterator[str]:
+    if record[collection.key] != key:
+        yield f"{name} {key}.{collection.key}: the key was changed to {record[collection.key]!r}"
+
+
+def _broken_references(
+    database: Database, collection: Collection, record: Record, path: str
+) -> Iterator[str]:
+    for name, field in collection.fields.items():
+        for place, target, key in references(field, record.get(name), f"{path}.{name}"):
+            if not database.has(target, key):
+                yield f"{place}: refers to {key!r}, which is not in {target}"
+
+
+def _shared_values(
+    collection: Collection,
+    taken: dict[tuple[str, Any], Key],
+    key: Key,
+    record: Record,
+    name: str,
+) -> Iterator[str]:
+    for field_name, field in collection.fields.items():
+        value = canonical_value(field, record.get(field_name)) if field.unique else None
+        if value is not None:
+            other = taken.setdefault((field_name, value), key)
+            if other != key:
+                yield f"{name} {key}.{field_name}: {value!r} must be unique, and {other} has it"

@@ -1,0 +1,46 @@
+"""One episode in a domain: a database of its own, and the domain's functions that work on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolorchestra.domain.database import Database
+from toolorchestra.domain.fault import DomainError
+from toolorchestra.domain.function import TypedFunction, call_function
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallOutcome:
+    """What a call gave back to the policy."""
+
+    is_ok: bool
+    content: str
+    """The result as JSON, or a plain text as it is; where the call failed, why."""
+
+
+class Environment:
+    """Takes calls until the episode ends."""
+
+    def __init__(self, database: Database, functions: Mapping[str, TypedFunction]) -> None:
+        self.database = database.fresh()
+        self._functions = functions
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> CallOutcome:
+        """Call a function by name. A call that fails changes nothing.
+
+        Raises:
+            DomainBug: the function itself is broken.
+        """
+        function = self._functions.get(name)
+        if function is None:
+            known = ", ".join(self._functions)
+            return CallOutcome(is_ok=False, content=f"there is no tool {name!r}; use {known}")
+        try:
+            self.database, result = call_function(self.database, function, arguments)
+        except DomainError as error:
+            return CallOutcome(is_ok=False, content=str(error))
+        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+        return CallOutcome(is_ok=True, content=text)

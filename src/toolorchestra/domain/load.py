@@ -1,0 +1,213 @@
+"""Loading a domain's folder, and refusing it with file, line and reason where anything is wrong.
+
+A folder holds `schema.json`, `database.jsonl` or one `database/COLLECTION.jsonl` for each
+collection, `policy.md`, `functions.py` and `tasks.jsonl`. A line of `database.jsonl` is
+`{"collection": ..., "record": {...}}`; of `COLLECTION.jsonl` it is the record alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from toolorchestra.codec import from_json
+from toolorchestra.domain.database import Database, Key, Place, Record, database_problems
+from toolorchestra.domain.domain import Domain
+from toolorchestra.domain.fault import BadDomain, DomainBug
+from toolorchestra.domain.function import TypedFunction, read_functions
+from toolorchestra.domain.schema import Schema, parse_schema, with_defaults
+from toolorchestra.domain.task import Action, DomainTask, InitialChange
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Line:
+    """One line of a JSONL file."""
+
+    place: str
+    """e.g. "tasks.jsonl, line 3"."""
+    value: Any
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "is missing" if isinstance(error, FileNotFoundError) else f"not read: {error}"
+        raise BadDomain(f"{path.name}: {reason}") from error
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {twice!r} stands twice in one object")
+    return value
+
+
+def _parse(text: str, place: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_no_duplicates)
+    except ValueError as error:
+        raise BadDomain(f"{place}: {error}") from error
+
+
+def _read_lines(path: Path) -> Iterator[_Line]:
+    for number, text in enumerate(_read_text(path).split("\n"), start=1):
+        if text.strip():
+            place = f"{path.name}, line {number}"
+            yield _Line(place=place, value=_parse(text, place))
+
+
+def _read_records(folder: Path, schema: Schema) -> Iterator[tuple[str, _Line]]:
+    """Each record's collection, and the line that holds the record."""
+    many = folder / "database"
+    if many.is_dir():
+        for path in sorted(many.iterdir()):
+            if path.suffix != ".jsonl" or path.stem not in schema.collections:
+                raise BadDomain(f"database/{path.name}: is no collection's file")
+            yield from ((path.stem, line) for line in _read_lines(path))
+        return
+    for line in _read_lines(folder / "database.jsonl"):
+        value = line.value
+        if not isinstance(value, dict) or set(value) != {"collection", "record"}:
+            raise BadDomain(f'{line.place}: expected an object of "collection" and "record"')
+        if value["collection"] not in schema.collections:
+            known = ", ".join(schema.collections)
+            raise BadDomain(f"{line.place}: no collection {value['collection']!r}; use {known}")
+        yield value["collection"], _Line(place=line.place, value=value["record"])
+
+
+def _load_database(folder: Path, schema: Schema) -> Database:
+    records: dict[str, dict[Key, Record]] = {name: {} for name in schema.collections}
+    places: dict[Place, str] = {}
+    for name, line in _read_records(folder, schema):
+        key_name = schema.collections[name].key
+        key = line.value.get(key_name) if isinstance(line.value, dict) else None
+        if type(key) not in (str, int):
+            raise BadDomain(f"{line.place}: {name}.{key_name}: expected a key; got {key!r}")
+        if key in records[name]:
+            first = places[name, key]
+            raise BadDomain(f"{line.place}: {name} {key} stands already at {first}")
+        records[name][key] = line.value
+        places[name, key] = line.place
+    database = Database(schema, records)
+    for place, problem in database_problems(database):
+        raise BadDomain(f"{places[place]}: {problem}")
+    return database
+
+
+def _parse_task(value: Any) -> DomainTask:
+    value = with_defaults(DomainTask, value)
+    if isinstance(value, dict):
+        for name, kind in (("actions", Action), ("changes", InitialChange)):
+            if isinstance(value[name], list):
+                value[name] = [with_defaults(kind, one) for one in value[name]]
+    return from_json(DomainTask, value, "task")
+
+
+def _load_tasks(folder: Path, domain: Domain) -> dict[str, DomainTask]:
+    tasks: dict[str, DomainTask] = {}
+    places: dict[str, str] = {}
+    for line in _read_lines(folder / "tasks.jsonl"):
+        try:
+            task = _parse_task(line.value)
+            if task.id in tasks:
+                raise ValueError(f"the id {task.id!r} stands already at {places[task.id]}")
+            for action in task.actions:
+                if action.name not in domain.functions:
+                    raise ValueError(f"task {task.id}: there is no function {action.name!r}")
+            domain.replay_golden(task)
+        except (ValueError, DomainBug) as error:
+            raise BadDomain(f"{line.place}: {error}") from error
+        tasks[task.id], places[task.id] = task, line.place
+    if not tasks:
+        raise BadDomain("tasks.jsonl: holds no task")
+    return tasks
+
+
+def load_folder(
+    folder: Path, *, functions: Mapping[str, TypedFunction], has_tasks: bool = True
+) -> Domain:
+    """Load a domain whose functions are known already.
+
+    Args:
+        folder: Where its files lie.
+        functions: The domain's functions, by name.
+        has_tasks: False reads no `tasks.jsonl`: while its tasks are still to be made.
+
+    Raises:
+        BadDomain: a file is missing or wrong; the message gives the file, the line and why.
+    """
+    if not folder.is_dir():
+        raise BadDomain(f"{folder.name}: there is no such folder")
+    schema_value = _parse(_read_text(folder / "schema.json"), "schema.json")
+    try:
+        schema = parse_schema(schema_value)
+    except BadDomain as error:
+        raise BadDomain(f"schema.json: {error}") from error
+    policy = _read_text(folder / "policy.md")
+    if not policy.strip():
+        raise BadDomain("policy.md: is empty")
+    domain = Domain(
+        name=folder.name,
+        database=_load_database(folder, schema),
+        functions=functions,
+        policy=policy,
+        tasks={},
+    )
+    if not has_tasks:
+        return domain
+    return Domain(
+        name=domain.name,
+        database=domain.database,
+        functions=functions,
+        policy=policy,
+        tasks=_load_tasks(folder, domain),
+    )
+
+
+def load_package(package: str, *, has_tasks: bool = True) -> Domain:
+    """Load a domain that is a Python package, whose module `functions` has a tuple `FUNCTIONS`.
+
+    Its code runs here, so it must be trusted.
+
+    Raises:
+        BadDomain: as `load_folder`, or the functions cannot be used.
+    """
+    found = importlib.import_module(package)
+    if not found.__path__:
+        raise BadDomain(f"{package}: is no package")
+    folder = Path(next(iter(found.__path__)))
+    if not (folder / "functions.py").is_file():
+        raise BadDomain("functions.py: is missing")
+    try:
+        functions = read_functions(importlib.import_module(f"{package}.functions").FUNCTIONS)
+    except (AttributeError, ImportError, SyntaxError, BadDomain) as error:
+        raise BadDomain(f"functions.py: {error}") from error
+    return load_folder(folder, functions=functions, has_tasks=has_tasks)
+
+
+SHIPPED = ("library",)
+"""The domains that ship with the project, each a package beside this file."""
+
+
+@lru_cache(maxsize=len(SHIPPED))
+def load_shipped(name: str) -> Domain:
+    """A domain that ships with the project; loaded once in a process.
+
+    Raises:
+        ValueError: there is no such domain.
+    """
+    if name not in SHIPPED:
+        raise ValueError(f"domain: {name!r} is not allowed; use {', '.join(SHIPPED)}")
+    return load_package(f"toolorchestra.domain.{name}")
