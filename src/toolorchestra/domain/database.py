@@ -14,7 +14,7 @@ from toolorchestra.domain.fault import DomainError
 from toolorchestra.domain.schema import Collection, Schema
 from toolorchestra.domain.value import canonical_value, record_problems, references
 
-Key = str | int
+Key = str
 Record = dict[str, Any]
 Place = tuple[str, Key]
 """A record: its collection and its key."""
@@ -71,7 +71,7 @@ class Database:
             if all(record.get(name) == value for name, value in conditions.items())
         ]
         self.seen.update((collection, key) for key, _ in found)
-        return [copy.deepcopy(record) for _, record in sorted(found, key=lambda pair: str(pair[0]))]
+        return [copy.deepcopy(record) for _, record in sorted(found, key=lambda pair: pair[0])]
 
     def add(self, collection: str, record: Record) -> None:
         """Put a new record.

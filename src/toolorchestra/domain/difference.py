@@ -53,7 +53,7 @@ def canonical(database: Database) -> Canonical:
         if collection.has_volatile_key:
             form[name] = sorted(records.values(), key=canonical_text)
         else:
-            form[name] = dict(sorted(records.items(), key=lambda pair: str(pair[0])))
+            form[name] = dict(sorted(records.items()))
     return form
 
 
@@ -82,7 +82,7 @@ def difference(expected: Database, actual: Database) -> tuple[Change, ...]:
 def _keyed_changes(
     name: str, before: dict[Key, dict[str, Any]], after: dict[Key, dict[str, Any]]
 ) -> Iterator[Change]:
-    for key in sorted(before.keys() | after.keys(), key=str):
+    for key in sorted(before.keys() | after.keys()):
         if key not in after:
             yield Change(kind="removed", collection=name, key=key, expected=before[key])
         elif key not in before:

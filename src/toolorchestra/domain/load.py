@@ -93,7 +93,7 @@ def _load_database(folder: Path, schema: Schema) -> Database:
     for name, line in _read_records(folder, schema):
         key_name = schema.collections[name].key
         key = line.value.get(key_name) if isinstance(line.value, dict) else None
-        if type(key) not in (str, int):
+        if not isinstance(key, str):
             raise BadDomain(f"{line.place}: {name}.{key_name}: expected a key; got {key!r}")
         if key in records[name]:
             first = places[name, key]

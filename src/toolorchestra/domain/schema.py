@@ -11,7 +11,7 @@ from toolorchestra.codec import from_json
 from toolorchestra.domain.fault import BadDomain
 
 Kind = Literal["text", "whole", "money", "date", "yes_no", "choice", "list", "reference", "record"]
-_KEY_KINDS = ("text", "whole", "reference")
+_KEY_KINDS = ("text", "reference")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 

@@ -56,7 +56,7 @@ def _scalar_problem(field: Field, value: Any) -> str | None:
     if field.kind == "yes_no":
         return None if type(value) is bool else "expected true or false"
     if field.kind == "reference":  # that its target exists is the database's business
-        return None if type(value) in (str, int) else "expected the key of a record"
+        return None if isinstance(value, str) else "expected the key of a record"
     if not isinstance(value, str):
         hint = ' as decimal text, e.g. "10.50"' if field.kind == "money" else ""
         return f"expected {field.kind}{hint}"

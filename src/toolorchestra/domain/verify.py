@@ -99,12 +99,7 @@ def _missing(expected: set[Place], actual: set[Place], start: Database) -> tuple
     """What of `expected` is not in `actual`, but for new records whose key is generated: those may
     have another key here, and that they exist is the first criterion's business."""
     return tuple(
-        sorted(
-            (
-                (name, key)
-                for name, key in expected - actual
-                if not start.schema.collections[name].has_volatile_key or start.has(name, key)
-            ),
-            key=str,
-        )
+        (name, key)
+        for name, key in sorted(expected - actual)
+        if not start.schema.collections[name].has_volatile_key or start.has(name, key)
     )
