@@ -184,10 +184,14 @@ def load_package(package: str, *, has_tasks: bool = True) -> Domain:
     Raises:
         BadDomain: as `load_folder`, or the functions cannot be used.
     """
-    found = importlib.import_module(package)
-    if not found.__path__:
-        raise BadDomain(f"{package}: is no package")
-    folder = Path(next(iter(found.__path__)))
+    try:
+        found = importlib.import_module(package)
+    except ImportError as error:
+        raise BadDomain(f"{package}: {error}") from error
+    path = getattr(found, "__path__", None)
+    if path is None:
+        raise BadDomain(f"{package}: is a module, not a package")
+    folder = Path(next(iter(path)))
     if not (folder / "functions.py").is_file():
         raise BadDomain("functions.py: is missing")
     try:

@@ -1,0 +1,89 @@
+import pytest
+
+from toolorchestra.domain.database import database_problems
+from toolorchestra.domain.fault import DomainError
+
+
+def test_a_copy_is_changed_alone(shop):
+    copy = shop.database.copy()
+    copy.update("products", "P1", stock=9)
+    copy.remove("products", "P3")
+    assert shop.database.get("products", "P1")["stock"] == 4
+    assert shop.database.has("products", "P3") and not copy.has("products", "P3")
+
+
+def test_what_a_reader_does_to_its_copy_changes_nothing(shop):
+    database = shop.database.fresh()
+    database.get("customers", "C1")["tags"].append("rude")
+    database.where("customers", customer_id="C1")[0]["address"]["city"] = "Tolm"
+    customer = database.get("customers", "C1")
+    assert customer["tags"] == ["new", "kind"] and customer["address"]["city"] == "Sarn"
+
+
+def test_what_a_writer_keeps_of_its_record_changes_nothing(shop):
+    database = shop.database.fresh()
+    tags = ["a"]
+    database.update("customers", "C1", tags=tags)
+    record = {"order_id": "O5", "customer": "C1", "items": [], "stops": []}
+    database.add("orders", record)
+    tags.append("b")
+    record["stops"].append("Sarn")
+    assert database.get("customers", "C1")["tags"] == ["a"]
+    assert database.get("orders", "O5")["stops"] == []
+
+
+def test_it_knows_what_was_written_looked_up_and_found(shop):
+    database = shop.database.fresh()
+    database.get("customers", "C1")
+    database.where("products", size="large")
+    database.update("products", "P1", stock=4)
+    database.remove("orders", "O1")
+    assert database.read == {("customers", "C1")}
+    assert database.seen == {("products", "P2"), ("products", "P3")}
+    assert database.written == {("products", "P1"), ("orders", "O1")}
+    assert not database.fresh().written and database.copy().written == database.written
+
+
+@pytest.mark.parametrize("method", ["get", "update", "remove"])
+def test_a_record_that_is_not_there_is_the_callers_fault(shop, method):
+    with pytest.raises(DomainError, match="there is no 'C9' in customers"):
+        getattr(shop.database.fresh(), method)("customers", "C9")
+
+
+def test_a_key_that_is_taken_is_the_callers_fault(shop):
+    with pytest.raises(DomainError, match="orders O1 exists already"):
+        shop.database.fresh().add("orders", shop.database.get("orders", "O1"))
+
+
+def test_a_search_gives_records_in_the_order_of_their_keys(shop):
+    database = shop.database.fresh()
+    customer = database.get("customers", "C1")
+    database.add("customers", {**customer, "customer_id": "C0", "email": "x@example.org"})
+    assert [one["customer_id"] for one in database.where("customers")] == ["C0", "C1", "C2"]
+
+
+@pytest.mark.parametrize(
+    ("collection", "key", "changes", "problem"),
+    [
+        ("products", "P1", {"stock": "4"}, "products P1.stock: expected a whole number"),
+        ("products", "P1", {"colour": "red"}, "products P1.colour: is unknown"),
+        ("products", "P1", {"product_id": "P9"}, "products P1.product_id: the key was changed"),
+        ("customers", "C1", {"balance": 10.0}, "customers C1.balance: expected money"),
+        ("customers", "C1", {"address": {}}, "customers C1.address.street: is missing"),
+        ("customers", "C2", {"email": "ann@example.org"}, "C2.email: 'ann@example.org' must be"),
+        ("orders", "O1", {"customer": "C9"}, "orders O1.customer: refers to 'C9'"),
+        ("orders", "O1", {"items": ["P1", "C1"]}, "orders O1.items[1]: refers to 'C1'"),
+    ],
+)
+def test_what_the_schema_forbids_is_found(shop, collection, key, changes, problem):
+    database = shop.database.fresh()
+    assert list(database_problems(database)) == []
+    database.update(collection, key, **changes)
+    ((place, found),) = database_problems(database)
+    assert place == (collection, key) and problem in found
+
+
+def test_removing_what_another_record_needs_is_found(shop):
+    database = shop.database.fresh()
+    database.remove("customers", "C1")
+    assert [place for place, _ in database_problems(database)] == [("orders", "O1")]
