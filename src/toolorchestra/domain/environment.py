@@ -28,6 +28,10 @@ class Environment:
         self.database = database.fresh()
         self._functions = functions
 
+    def branch(self) -> Environment:
+        """Another environment that goes on from here, with nothing touched yet."""
+        return Environment(self.database, self._functions)
+
     def call(self, name: str, arguments: Mapping[str, Any]) -> CallOutcome:
         """Call a function by name. A call that fails changes nothing.
 

@@ -1,0 +1,1 @@
+"""A public library: its books, copies, members, loans and holds."""
