@@ -7,12 +7,11 @@ ones. So a copy for an episode, or for one call that may fail, shares them and c
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolorchestra.domain.fault import DomainError
-from toolorchestra.domain.schema import Collection, Schema
-from toolorchestra.domain.value import canonical_value, record_problems, references
+from toolorchestra.domain.schema import Schema
 
 Key = str
 Record = dict[str, Any]
@@ -63,12 +62,28 @@ class Database:
         self.read.add((collection, key))
         return copy.deepcopy(record)
 
-    def where(self, collection: str, **conditions: Any) -> list[Record]:
-        """Copies of the records whose fields equal `conditions`, by key."""
+    def count(self, collection: str) -> int:
+        """How many records a collection has; asking leaves no trace."""
+        return len(self._records[collection])
+
+    def where(
+        self,
+        collection: str,
+        matching: Callable[[Record], bool] | None = None,
+        **conditions: Any,
+    ) -> list[Record]:
+        """Copies of the records that are found, by key.
+
+        Args:
+            collection: Where to search.
+            matching: Says of a record, which it must leave as it is, whether to give it.
+            **conditions: Values that its fields must equal.
+        """
         found = [
             (key, record)
             for key, record in self._records[collection].items()
             if all(record.get(name) == value for name, value in conditions.items())
+            and (matching is None or matching(record))
         ]
         self.seen.update((collection, key) for key, _ in found)
         return [copy.deepcopy(record) for _, record in sorted(found, key=lambda pair: pair[0])]
@@ -111,46 +126,3 @@ class Database:
     def _put(self, collection: str, key: Key, record: Record) -> None:
         self._records[collection][key] = record
         self.written.add((collection, key))
-
-
-def database_problems(database: Database) -> Iterator[tuple[Place, str]]:
-    """All that the schema forbids: the record, and a sentence that names the field and why."""
-    for name, collection in database.schema.collections.items():
-        taken: dict[tuple[str, Any], Key] = {}
-        for key, record in database.records[name].items():
-            place = (name, key)
-            problems = list(record_problems(collection.fields, record, f"{name} {key}"))
-            if not problems:
-                problems += _key_problems(collection, key, record, name)
-                problems += _broken_references(database, collection, record, f"{name} {key}")
-                problems += _shared_values(collection, taken, key, record, name)
-            yield from ((place, problem) for problem in problems)
-
-
-def _key_problems(collection: Collection, key: Key, record: Record, name: str) -> Iterator[str]:
-    if record[collection.key] != key:
-        yield f"{name} {key}.{collection.key}: the key was changed to {record[collection.key]!r}"
-
-
-def _broken_references(
-    database: Database, collection: Collection, record: Record, path: str
-) -> Iterator[str]:
-    for name, field in collection.fields.items():
-        for place, target, key in references(field, record.get(name), f"{path}.{name}"):
-            if not database.has(target, key):
-                yield f"{place}: refers to {key!r}, which is not in {target}"
-
-
-def _shared_values(
-    collection: Collection,
-    taken: dict[tuple[str, Any], Key],
-    key: Key,
-    record: Record,
-    name: str,
-) -> Iterator[str]:
-    for field_name, field in collection.fields.items():
-        value = canonical_value(field, record.get(field_name)) if field.unique else None
-        if value is not None:
-            other = taken.setdefault((field_name, value), key)
-            if other != key:
-                yield f"{name} {key}.{field_name}: {value!r} must be unique, and {other} has it"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from toolorchestra.domain.database import Database, Record, database_problems
+from toolorchestra.domain.check import database_problems
+from toolorchestra.domain.database import Database, Record
 from toolorchestra.domain.environment import Environment
 from toolorchestra.domain.fault import BadDomain, DomainError
 from toolorchestra.domain.function import TypedFunction

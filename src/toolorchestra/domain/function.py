@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from toolorchestra.domain.argument import json_schema, read_argument
-from toolorchestra.domain.database import Database, database_problems
+from toolorchestra.domain.check import written_problems
+from toolorchestra.domain.database import Database
 from toolorchestra.domain.fault import BadDomain, DomainBug, DomainError
 
 _ARGUMENT = re.compile(r"(?P<name>\w+): (?P<text>.+)")
@@ -147,8 +148,7 @@ def call_function(
         raise
     except Exception as error:  # whatever a domain's code raises is a bug of the domain
         raise DomainBug(f"{function.name} broke: {type(error).__name__}: {error}") from error
-    if after.written:
-        for _, problem in database_problems(after):
-            raise DomainBug(f"{function.name} left a record that the schema forbids: {problem}")
+    for _, problem in written_problems(after):
+        raise DomainBug(f"{function.name} left a record that the schema forbids: {problem}")
     after.written |= database.written
     return after, result

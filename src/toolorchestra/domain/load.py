@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from toolorchestra.codec import from_json
-from toolorchestra.domain.database import Database, Key, Place, Record, database_problems
+from toolorchestra.domain.check import database_problems
+from toolorchestra.domain.database import Database, Key, Place, Record
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.fault import BadDomain, DomainBug
 from toolorchestra.domain.function import TypedFunction, read_functions

@@ -89,6 +89,16 @@ class Schema:
                 if one.to is not None:
                     self._check_target(f"{name}.{path}", one.to)
 
+    @property
+    def targets(self) -> frozenset[str]:
+        """The collections that a reference leads to."""
+        return frozenset(
+            one.to
+            for collection in self.collections.values()
+            for _, one in walk_fields(collection.fields)
+            if one.to is not None
+        )
+
     def _check_target(self, place: str, target: str) -> None:
         if target not in self.collections:
             known = ", ".join(self.collections)

@@ -8,6 +8,8 @@ from toolorchestra.domain.database import Database, Record
 from toolorchestra.domain.fault import DomainError
 from toolorchestra.domain.library.steps import book_of, open_loans
 
+_MAX_BOOKS = 20
+
 
 def get_rules(db: Database) -> dict[str, Any]:
     """Get today's date, the fine for a late day, the limits, and what each plan offers."""
@@ -25,10 +27,11 @@ def find_member(db: Database, name: str) -> Record:
     Args:
         name: The full name, in any case.
     """
-    for member in db.where("members"):
-        if member["name"].casefold() == name.strip().casefold():
-            return db.get("members", member["member_id"])
-    raise DomainError(f"no member is called {name!r}")
+    wanted = name.strip().casefold()
+    found = db.where("members", lambda member: member["name"].casefold() == wanted)
+    if not found:
+        raise DomainError(f"no member is called {name!r}")
+    return found[0]
 
 
 def get_member(db: Database, member_id: str) -> Record:
@@ -51,16 +54,16 @@ def search_books(
         subject: One of the book's subjects.
     """
     names = {one["author_id"]: one["name"] for one in db.where("authors")}
-    found = []
-    for book in db.where("books"):
-        authors = [names[one] for one in book["authors"]]
-        if (
+
+    def fits(book: Record) -> bool:
+        return (
             (title or "").casefold() in book["title"].casefold()
-            and any((author or "").casefold() in name.casefold() for name in authors)
+            and any((author or "").casefold() in names[one].casefold() for one in book["authors"])
             and (subject is None or subject in book["subjects"])
-        ):
-            found.append({**book, "authors": authors})
-    return found[:20]
+        )
+
+    found = db.where("books", fits)[:_MAX_BOOKS]
+    return [{**book, "authors": [names[one] for one in book["authors"]]} for book in found]
 
 
 def get_book(db: Database, book_id: str) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def loan_of(db: Database, copy_id: str) -> Record:
 
 def new_number(db: Database, collection: str, letter: str) -> str:
     """A key for a new record."""
-    number = len(db.where(collection)) + 1
+    number = db.count(collection) + 1
     while db.has(collection, f"{letter}{number}"):
         number += 1
     return f"{letter}{number}"
