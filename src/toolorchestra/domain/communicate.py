@@ -18,23 +18,27 @@ from fractions import Fraction
 from toolorchestra.domain.value import is_date
 from toolorchestra.number_words import SCALES, words_to_numbers
 
+_SCALE = "|".join(["hundred", *SCALES])
+_MAX_DIGITS = 40
+# Possessive, and tried once for each word: a policy may well write a word of 10,000 letters.
 _IDENTIFIERS = re.compile(
-    r"\d+(?:[-/.:]\d+){2,}"  # days, versions, long numbers in groups
-    r"|\d+[:/]\d+"  # times, fractions
-    r"|#\s?[\w-]+"
-    r"|\w*[^\W\d]\w*-\d[\w-]*"  # B-12
+    r"(?<!\d)\d++(?:[-/.:]\d++){2,}"  # days, versions, long numbers in groups
+    r"|(?<!\d)\d++[:/]\d++"  # times, fractions
+    r"|#\s?[\w-]++"
+    r"|(?<!\w)(?=\d*+[^\W\d])\w++-\d[\w-]*+"  # B-12
 )
 _NUMBER = re.compile(
     r"(?<![\w])(?<!\d[.,])(?P<sign>(?<![\w)\]])[-+])?[$€£]?"
     r"(?P<digits>\d{1,3}(?:[ ,'_]\d{3})+(?![\d])|\d+(?:,\d{1,2}(?![\d,]))?|(?=\.\d))"
     r"(?P<decimals>\.\d+)?(?![\w]|[.,]\d)"
-    r"(?: (?P<scale>" + "|".join(["hundred", *SCALES]) + r")\b)?"
+    rf"(?: (?P<scale>{_SCALE})\b)?"
     r"(?P<percent> ?%| ?per ?cent\b)?",
     re.IGNORECASE,
 )
 _NO_COUNT = re.compile(
     r"\b(?:no|this|that|the|which|any|every|each|some)[ -]one\b|\bone (?:of|or|another)\b"
 )
+_EMPHASIS = re.compile(r"\*\*|(?<!\w)\*|\*(?!\w)")
 _SPACES = re.compile(r"\s+")
 
 
@@ -47,20 +51,23 @@ class _Token:
 def _plain(text: str) -> str:
     """`text` with one case, one kind of space, quote, dash and digit."""
     text = unicodedata.normalize("NFKC", text).casefold()
-    text = re.sub("[‐‑‒–—−]", "-", text).replace("’", "'")
-    return _SPACES.sub(" ", text.replace("*", "")).strip()
+    text = re.sub("[‐‑‒–—−]", "-", text).replace("’", "'").replace("⁄", "/")
+    return _SPACES.sub(" ", _EMPHASIS.sub("", text)).strip()
 
 
 def _numbers(text: str) -> Iterator[_Token]:
     text = _IDENTIFIERS.sub("¤", text)
     for match in _NUMBER.finditer(text):
         digits = re.sub(r"[ '_]|,(?=\d{3})", "", match["digits"]).replace(",", ".")
-        value = Fraction((digits or "0") + (match["decimals"] or ""))
+        text_of_value = (digits or "0") + (match["decimals"] or "")
+        if len(text_of_value) > _MAX_DIGITS:
+            continue
+        value = Fraction(text_of_value)
         if match["scale"]:
             value *= {"hundred": 100, **SCALES}[match["scale"]]
         value = -value if match["sign"] == "-" else value
         yield _Token(value=value, is_percent=bool(match["percent"]))
-    without_digits = _NO_COUNT.sub("¤", re.sub(r"\d[\d ,.']* ?[a-z]*", "¤", text))
+    without_digits = _NO_COUNT.sub("¤", re.sub(rf"\d (?:{_SCALE})\b", "¤", text))
     for _, end, spelled in words_to_numbers(without_digits):
         if spelled is not None:
             is_percent = re.match(r" ?(?:%|per ?cent\b)", without_digits[end:]) is not None

@@ -70,6 +70,7 @@ class Database:
         self,
         collection: str,
         matching: Callable[[Record], bool] | None = None,
+        /,
         **conditions: Any,
     ) -> list[Record]:
         """Copies of the records that are found, by key.
@@ -99,7 +100,7 @@ class Database:
             raise DomainError(f"{collection} {key} exists already")
         self._put(collection, key, copy.deepcopy(record))
 
-    def update(self, collection: str, key: Key, **changes: Any) -> None:
+    def update(self, collection: str, key: Key, /, **changes: Any) -> None:
         """Set fields of one record.
 
         Raises:

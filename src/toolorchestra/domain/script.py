@@ -33,7 +33,7 @@ class Script:
         """The records as the actions so far have left them; to be read only."""
         return self._environment.database
 
-    def do(self, name: str, **arguments: Any) -> Any:
+    def do(self, name: str, /, **arguments: Any) -> Any:
         """Carry out one golden action; gives its result."""
         outcome = self._environment.call(name, arguments)
         assert outcome.is_ok, f"golden action {name} {arguments} fails: {outcome.content}"
@@ -43,7 +43,7 @@ class Script:
         except ValueError:  # a plain text
             return outcome.content
 
-    def works(self, name: str, **arguments: Any) -> bool:
+    def works(self, name: str, /, **arguments: Any) -> bool:
         """Whether such an action would succeed now; nothing is done."""
         return self._environment.branch().call(name, arguments).is_ok
 

@@ -7,6 +7,10 @@ _SAID = [
     ("4", "Four bags are yours."),
     ("4", "It is 2.50; you have four loans."),
     ("3", "**3** loans"),
+    ("Ann Lee", "*Ann* **Lee**"),
+    ("4", "You have 42, four of them late."),
+    ("42", "You have 42, four of them late."),
+    ("2500000", "2.5 million"),
     ("1", "You have one loan."),
     ("21", "twenty-one days"),
     ("6", "Rooms 4, 5 and 6."),
@@ -55,6 +59,10 @@ _UNSAID = [
     ("1", "no one"),
     ("1", "one of them"),
     ("2", "2/3"),
+    ("1", "½"),
+    ("23", "2*3"),
+    ("1000000", "2.5 million"),
+    ("100", "4 hundred"),
     ("5", "version 1.5.2"),
     ("5", "0.5"),
     ("978", "978-3-16"),
@@ -85,3 +93,11 @@ def test_each_thing_may_be_said_in_a_message_of_its_own():
 
 def test_a_number_is_not_put_together_from_two_messages():
     assert unsaid(["1628"], ["1", "628"]) == ("1628",)
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "1", "1 ", "1,", "1-", "a-", "#", "$", "one ", "million ", "*", "a1", "1.1:"]
+)
+@pytest.mark.parametrize("wanted", ["4", "2031-05-04", "Ann Lee"])
+def test_a_message_without_end_is_read_and_does_not_count(wanted, piece):
+    assert not is_said(wanted, piece * 20_000)

@@ -1,6 +1,8 @@
 import pytest
 
+from toolorchestra.domain.database import Database
 from toolorchestra.domain.fault import DomainError
+from toolorchestra.domain.schema import Collection, Field, Schema
 
 
 def test_a_copy_is_changed_alone(shop):
@@ -67,3 +69,12 @@ def test_a_search_may_ask_anything_of_a_record_and_only_what_it_finds_was_seen(s
     assert [one["product_id"] for one in found] == ["P1"]
     assert database.seen == {("products", "P1")}
     assert database.count("products") == 3 and len(database.seen) == 1
+
+
+def test_fields_may_be_called_as_the_arguments_of_its_methods_are():
+    fields = {name: Field(kind="text") for name in ("key", "collection", "matching")}
+    schema = Schema(collections={"things": Collection(key="key", fields=fields)})
+    database = Database(schema, {})
+    database.add("things", {"key": "a", "collection": "b", "matching": "c"})
+    database.update("things", "a", collection="d", matching="e")
+    assert database.where("things", collection="d", matching="e", key="a")
