@@ -6,10 +6,47 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-KINDS = ("local", "jsonl")
+KINDS = ("local", "jsonl", "table", "mix")
 
 SKILLS = ("math", "logic", "code", "lookup", "multihop", "service")
 """The skills of the local world."""
+
+
+MIN_SHARE = 0.001
+"""The least share of a mixture that a source may have: one task in a block of 1,000."""
+
+
+@dataclass(kw_only=True)
+class TableConfig:
+    """A table of questions and reference answers, read with `datasets`."""
+
+    path: str
+    """A data set of the hub ("owner/name"), a .parquet, .jsonl, .json or .arrow file, a folder of
+    such files, or one that `datasets` saved."""
+    subset: str | None = None
+    """Of a data set of the hub that has several."""
+    split: str = "train"
+    """Of the hub or of what `datasets` saved; plain files are read whole."""
+    revision: str | None = None
+    """Commit, tag or branch of the hub; needed there, and unused elsewhere. Only a commit never
+    changes: the log names it."""
+    question: str = "question"
+    """The column with the question."""
+    answer: str = "answer"
+    """The column with the reference answer."""
+    empty: list[str] = field(default_factory=list)
+    """Columns that have to be empty: a row with something in one is left out, such as a question
+    that goes on from an earlier conversation."""
+    skill: str = "general"
+    """What its tasks take: the key of the tools' profiles, which simulated experts go by."""
+
+    def __post_init__(self) -> None:
+        for key in ("path", "split", "question", "answer", "skill"):
+            value = getattr(self, key)
+            if not value.strip():
+                _refuse(f"table.{key}", repr(value), "a name")
+        if self.question == self.answer:
+            _refuse("table.answer", repr(self.answer), "another column than for table.question")
 
 
 @dataclass(kw_only=True)
@@ -19,7 +56,8 @@ class DatasetConfig:
     name: str
     """For tables and file names."""
     kind: str = "local"
-    """local: drawn by seed, without end and without a network; jsonl: read from `path`."""
+    """local: drawn by seed, without end and without a network; jsonl: read from `path`; table: the
+    questions of `table`; mix: drawn from `sources` by `weights`."""
     path: str | None = None
     """File with one task a line; needed by the kind jsonl, and by no other."""
     heldout_path: str | None = None
@@ -27,23 +65,56 @@ class DatasetConfig:
     of each question."""
     skills: dict[str, float] = field(default_factory=lambda: dict.fromkeys(SKILLS, 1.0))
     """Relative weight of each skill in the local world; 0 leaves it out."""
+    table: TableConfig | None = None
+    """Needed by the kind table, and by no other."""
+    sources: dict[str, DatasetConfig] = field(default_factory=dict)
+    """What the kind mix draws from, by name."""
+    weights: dict[str, float] = field(default_factory=dict)
+    """Relative weight of each source; 0 leaves it out."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(
-                f"dataset.kind: {self.kind!r} is not allowed; use {' or '.join(KINDS)}"
-            )
+            _refuse("kind", repr(self.kind), " or ".join(KINDS))
         if self.kind == "jsonl" and not self.path:
             raise ValueError(
                 f"dataset.path: {self.path!r} is not allowed for the kind jsonl; "
                 "use the path of a file of tasks"
             )
-        if self.kind == "local" and (self.path or self.heldout_path):
+        if self.kind != "jsonl" and (self.path or self.heldout_path):
             raise ValueError(
                 f"dataset.path: {self.path or self.heldout_path!r} is not allowed for the kind "
-                "local, which reads no file; use null, or dataset.kind=jsonl"
+                f"{self.kind}, which reads no file of tasks; use null, or dataset.kind=jsonl"
+            )
+        if (self.kind == "table") != (self.table is not None):
+            given = "null" if self.table is None else "a table"
+            raise ValueError(
+                f"dataset.table: {given} is not allowed for the kind {self.kind}; "
+                "use a table with dataset.kind=table, and null with any other"
             )
         check_skills(self.skills)
+        self._check_mix()
+
+    def _check_mix(self) -> None:
+        if self.kind != "mix":
+            if self.sources or self.weights:
+                names = ", ".join(self.sources.keys() | self.weights.keys())
+                _refuse("sources", names, "none, or dataset.kind=mix")
+            return
+        if self.sources.keys() != self.weights.keys():
+            named = ", ".join(self.weights) or "nothing"
+            _refuse("weights", named, f"one weight for each source: {', '.join(self.sources)}")
+        for name, source in self.sources.items():
+            if source.kind == "mix":
+                _refuse(f"sources.{name}.kind", "'mix'", "a source that is no mixture itself")
+        for name, weight in self.weights.items():
+            if not (math.isfinite(weight) and weight >= 0):
+                _refuse(f"weights.{name}", weight, "a finite number from 0 up")
+        total = sum(self.weights.values())
+        if not (math.isfinite(total) and total > 0):
+            _refuse("weights", self.weights, "at least one weight above 0, and a finite sum")
+        for name, weight in self.weights.items():
+            if 0 < weight < MIN_SHARE * total:
+                _refuse(f"weights.{name}", weight, f"0, or at least {MIN_SHARE:.1%} of the sum")
 
 
 def check_skills(skills: Mapping[str, float]) -> None:
@@ -59,3 +130,7 @@ def check_skills(skills: Mapping[str, float]) -> None:
         raise ValueError(
             f"dataset.skills: {skills} is not allowed; use at least one weight above 0"
         )
+
+
+def _refuse(key: str, value: object, allowed: str) -> None:
+    raise ValueError(f"dataset.{key}: {value} is not allowed; use {allowed}")

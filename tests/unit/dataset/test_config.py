@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from toolorchestra.dataset.config import SKILLS, DatasetConfig
+from toolorchestra.dataset.config import SKILLS, DatasetConfig, TableConfig
 
 
 def test_the_default_weighs_all_skills_alike():
@@ -25,3 +25,59 @@ def test_the_default_weighs_all_skills_alike():
 def test_bad_values_are_refused_with_key_value_and_remedy(fields, message):
     with pytest.raises(ValueError, match=message):
         DatasetConfig(name="x", **fields)
+
+
+LOCAL = DatasetConfig(name="local")
+TABLE = TableConfig(path="owner/name", revision="main")
+MIX = {"kind": "mix", "sources": {"a": LOCAL, "b": LOCAL}}
+
+
+def test_a_mix_takes_sources_of_any_other_kind():
+    table = DatasetConfig(name="t", kind="table", table=TABLE)
+    mix = DatasetConfig(
+        name="m", kind="mix", sources={"a": LOCAL, "b": table}, weights={"a": 0, "b": 2}
+    )
+    assert mix.sources["b"].table == TABLE
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"kind": "table"}, r"dataset\.table: null is not allowed for the kind table; use a"),
+        ({"table": TABLE}, r"dataset\.table: a table is not allowed for the kind local"),
+        (
+            {"kind": "table", "table": TABLE, "path": "x.jsonl"},
+            r"dataset\.path: 'x.jsonl' is not allowed for the kind table",
+        ),
+        ({"weights": {"a": 1.0}}, r"dataset\.sources: a is not allowed; use none, or"),
+        ({"kind": "mix"}, r"dataset\.weights: \{\} is not allowed; use at least one weight"),
+        (MIX | {"weights": {"a": 1.0}}, r"weights: a is not allowed; use one weight for each so"),
+        (MIX | {"weights": {"a": 1.0, "b": -1.0}}, r"dataset\.weights\.b: -1.0 is not allowed"),
+        (MIX | {"weights": {"a": 1.0, "b": math.inf}}, r"dataset\.weights\.b: inf is not allo"),
+        (MIX | {"weights": {"a": 0.0, "b": 0.0}}, r"use at least one weight above 0"),
+        (MIX | {"weights": {"a": 1e308, "b": 1e308}}, r"a finite sum"),
+        (MIX | {"weights": {"a": 1.0, "b": 1e-4}}, r"weights\.b: 0.0001 .* at least 0.1% of"),
+    ],
+)
+def test_what_a_kind_lacks_or_does_not_take_is_refused(fields, message):
+    with pytest.raises(ValueError, match=message):
+        DatasetConfig(name="x", **fields)
+
+
+def test_a_mix_within_a_mix_is_refused():
+    inner = DatasetConfig(name="m", **MIX, weights={"a": 1.0, "b": 1.0})
+    with pytest.raises(ValueError, match=r"sources\.a\.kind: 'mix' is not allowed"):
+        DatasetConfig(name="x", kind="mix", sources={"a": inner}, weights={"a": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"path": " "}, r"dataset\.table\.path: ' ' is not allowed; use a name"),
+        ({"split": ""}, r"dataset\.table\.split: '' is not allowed"),
+        ({"question": "x", "answer": "x"}, r"dataset\.table\.answer: 'x' is not allowed; use an"),
+    ],
+)
+def test_a_table_needs_names_that_differ(fields, message):
+    with pytest.raises(ValueError, match=message):
+        TableConfig(**({"path": "owner/name"} | fields))
