@@ -54,7 +54,10 @@ def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
     options, run_dir = opening.options, opening.run_dir
     model, tokenizer = load_policy(options.model)
     speaker = build_speaker(options.model, tokenizer)
-    arenas = build_arenas(options, make_source(options.dataset, seed=options.seed))
+    tasks = make_source(
+        options.dataset, seed=options.seed, takes_free_text=options.judge.judges_free_text
+    )
+    arenas = build_arenas(options, tasks)
     engine = build_engine(options, model, speaker, run_dir)
     with closing(build_stage(options, speaker, run_dir, opening.cassette)) as stage:
         try:

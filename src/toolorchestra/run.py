@@ -92,7 +92,11 @@ class _Run:
         self._resume_from = self._checkpoints.newest()
         start = first_step(self._resume_from)
         journal = open_journal(run_dir, first_step=start)
-        self._tasks = make_source(options.dataset, seed=options.seed)
+        self._tasks = make_source(
+            options.dataset,
+            seed=options.seed,
+            takes_free_text=options.judge.judges_free_text,
+        )
         # DeepSpeed's weights, and a GPU's, are not here: what samples from them here has a copy
         is_elsewhere = options.trainer.strategy == "deepspeed" or uses_gpu(options.trainer)
         self._trained = load_policy(options.model)[0] if is_elsewhere else self._model

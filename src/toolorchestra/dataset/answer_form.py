@@ -42,7 +42,10 @@ _DATE_FORMS = (
 )
 _TEX = re.compile(r"\\[A-Za-z]+|[\^√π≤≥]|[A-Za-z)] ?= ?\S")
 _TEX_COMMAND = re.compile(r"\\[A-Za-z]+")
-_FUNCTIONS = frozenset("sin cos tan log ln exp max min mod and or sqrt dx dy dt pi".split())
+_FUNCTION_TEXT = """
+    sin cos tan log ln exp max min mod and or sqrt dx dy dt pi
+"""
+_FUNCTIONS = frozenset(_FUNCTION_TEXT.split())
 _BRACKETED = re.compile(r"[(\[{].*[)\]}]", re.DOTALL)
 _OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-J])[.):]\s+")
 _PICKED = re.compile(r"\(?([A-J])(?:[.):]+\s*(.*))?", re.DOTALL)
@@ -82,9 +85,7 @@ def options_of(question: str) -> tuple[str, ...]:
     if len(marks) < 2 or any(mark[1] != chr(ord("A") + i) for i, mark in enumerate(marks)):
         return ()
     ends = [mark.start() for mark in marks[1:]] + [len(question)]
-    return tuple(
-        question[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)
-    )
+    return tuple(question[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True))
 
 
 def _bare(text: str) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from toolorchestra.dataset.config import DatasetConfig
 from toolorchestra.dataset.jsonl import read_tasks
 from toolorchestra.dataset.local import local_task
+from toolorchestra.dataset.mix import mixed
 from toolorchestra.dataset.split import SPLITS, Split, digest, side_of
+from toolorchestra.dataset.table import table_tasks
 from toolorchestra.types import Task
 
 TaskSource = Callable[[int, Split], Task]
@@ -17,7 +19,7 @@ _NUM_PARTS = 5
 """One part in five of a file of tasks is held out where no second file is given."""
 
 
-def local_source(config: DatasetConfig, seed: int) -> TaskSource:
+def local_source(config: DatasetConfig, seed: int, _: bool) -> TaskSource:
     """Draws from the local world."""
     return lambda index, split: local_task(index, seed=seed, split=split, skills=config.skills)
 
@@ -40,7 +42,7 @@ def _split_file(config: DatasetConfig) -> dict[Split, list[Task]]:
     return {"train": list(tasks), "heldout": list(heldout)}
 
 
-def jsonl_source(config: DatasetConfig, seed: int) -> TaskSource:
+def jsonl_source(config: DatasetConfig, seed: int, _: bool) -> TaskSource:
     """Goes through a file of tasks round and round, in an order that depends on the seed.
 
     Raises:
@@ -57,16 +59,45 @@ def jsonl_source(config: DatasetConfig, seed: int) -> TaskSource:
     return lambda index, split: parts[split][index % len(parts[split])]
 
 
-SOURCES: dict[str, Callable[[DatasetConfig, int], TaskSource]] = {
+def table_source(config: DatasetConfig, seed: int, takes_free_text: bool) -> TaskSource:
+    """Goes through the rows of a table whose answers can be checked, in the same way."""
+    assert config.table is not None
+    return table_tasks(
+        config.name,
+        config.table,
+        seed=seed,
+        takes_free_text=takes_free_text,
+        num_parts=_NUM_PARTS,
+    )
+
+
+def mix_source(config: DatasetConfig, seed: int, takes_free_text: bool) -> TaskSource:
+    """Draws from several sources by weight."""
+    weights = {name: weight for name, weight in config.weights.items() if weight}
+    sources = {
+        name: make_source(config.sources[name], seed=seed, takes_free_text=takes_free_text)
+        for name in weights
+    }
+    return mixed(sources, weights, seed=seed)
+
+
+SOURCES: dict[str, Callable[[DatasetConfig, int, bool], TaskSource]] = {
     "local": local_source,
     "jsonl": jsonl_source,
+    "table": table_source,
+    "mix": mix_source,
 }
 
 
-def make_source(config: DatasetConfig, *, seed: int) -> TaskSource:
+def make_source(config: DatasetConfig, *, seed: int, takes_free_text: bool = False) -> TaskSource:
     """The tasks that `config` asks for.
 
+    Args:
+        config: Checked already.
+        seed: Of what is drawn, or of the order.
+        takes_free_text: Whether to keep answers of a table that only a judge can check.
+
     Raises:
-        ValueError: a file of tasks is missing or faulty, with file and line.
+        ValueError: a file of tasks is missing or faulty, with file and line, or a table is.
     """
-    return SOURCES[config.kind](config, seed)
+    return SOURCES[config.kind](config, seed, takes_free_text)

@@ -18,6 +18,11 @@ def digest(key: str) -> int:
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest(), "big")
 
 
+def long_digest(key: str) -> int:
+    """A number from 0 to 2**64 - 1: no two of millions of keys are likely to share it."""
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big")
+
+
 def side_of(key: str, *, num_parts: int = 2) -> Split:
     """The side of everything that shares `key`; one part in `num_parts` is held out."""
     return "heldout" if digest(key) % num_parts == 0 else "train"

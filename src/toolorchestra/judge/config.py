@@ -67,6 +67,11 @@ class JudgeConfig:
     verdict: what the judge cannot decide is not missing at random. 1: never."""
     unscored_window: int = 50
 
+    @property
+    def judges_free_text(self) -> bool:
+        """Whether a model judges texts that the matcher finds wrong: any long answer is one."""
+        return self.kind == "llm" and self.asks.get("text") == "wrong"
+
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             _refuse("kind", repr(self.kind), " or ".join(KINDS))
