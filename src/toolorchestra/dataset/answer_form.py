@@ -47,7 +47,7 @@ _FUNCTION_TEXT = """
 """
 _FUNCTIONS = frozenset(_FUNCTION_TEXT.split())
 _BRACKETED = re.compile(r"[(\[{].*[)\]}]", re.DOTALL)
-_OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-J])[.):]\s+")
+_OPTION = re.compile(r"([A-J])[.):]\s+")
 _PICKED = re.compile(r"\(?([A-J])(?:[.):]+\s*(.*))?", re.DOTALL)
 
 
@@ -78,14 +78,21 @@ def form_of(question: str, answer: str) -> AnswerForm | None:
 
 def options_of(question: str) -> tuple[str, ...]:
     """The options that a question lists as "A. ...", "(B) ..." and so on; () where it does not."""
-    marks = list(_OPTION.finditer(question))
-    # text before the list may hold a letter and a full stop as well: the last "A." begins the list
+    marks = [mark for mark in _OPTION.finditer(question) if _begins_word(question, mark.start())]
+    # the text before may hold a letter and a full stop as well: the last "A." begins the list
     starts = [i for i, mark in enumerate(marks) if mark[1] == "A"]
     marks = marks[starts[-1] :] if starts else []
     if len(marks) < 2 or any(mark[1] != chr(ord("A") + i) for i, mark in enumerate(marks)):
         return ()
     ends = [mark.start() for mark in marks[1:]] + [len(question)]
-    return tuple(question[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True))
+    texts = (question[mark.end() : end] for mark, end in zip(marks, ends, strict=True))
+    return tuple(text.strip().removesuffix(" (").removesuffix("\n(").strip() for text in texts)
+
+
+def _begins_word(text: str, place: int) -> bool:
+    """Whether a word begins at `place`, or a bracket before it does."""
+    before = text[max(0, place - 2) : place].removesuffix("(")
+    return not before or before[-1].isspace()
 
 
 def _bare(text: str) -> str:

@@ -88,7 +88,13 @@ def table_tasks(
         config.path, split=config.split, subset=config.subset, revision=config.revision
     )
     table = _narrowed(whole, config)
-    scan = _scan(table, takes_free_text=takes_free_text, num_parts=num_parts)
+    try:
+        scan = _scan(table, takes_free_text=takes_free_text, num_parts=num_parts)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{config.path}: cannot be read ({error.reason}: it is not UTF-8 text); mend the files "
+            "or write them again"
+        ) from error
     parts = _parts(name, scan, seed=seed)
     _tell(name, config, parts, scan, commit=commit_of(whole))
     for split in SPLITS:

@@ -143,9 +143,16 @@ def test_a_table_that_will_not_do_is_refused_in_one_sentence(tmp_path, records, 
     assert "\n" not in str(caught.value) and str(path) in str(caught.value)
 
 
+def test_a_file_that_is_no_utf_8_is_refused(tmp_path):
+    line = b'{"question": "Gr\xfc\xdfe?", "reference_answer": "1", "prev_messages": null}\n'
+    (tmp_path / "t.jsonl").write_bytes(line)
+    with pytest.raises(ValueError, match="cannot be read .*not UTF-8 text.; mend the files"):
+        make_source(config(tmp_path / "t.jsonl"), seed=1)
+
+
 def test_a_large_table_is_never_held_in_memory(tmp_path):
-    padding = "x" * 4000  # 40 MB in all, behind a question of its own each
-    records = [row(f"{i}: {padding}", str(i)) for i in range(10_000)]
+    padding = "x" * 10_000  # 40 MB in all
+    records = [row(f"{i}: {padding}", str(i)) for i in range(4000)]
     table = config(parquet(tmp_path / "t.parquet", records))
     del records
     make_source(table, seed=1)  # the library writes its cache
@@ -154,4 +161,4 @@ def test_a_large_table_is_never_held_in_memory(tmp_path):
     source(0, "train")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 15e6
+    assert peak < 15e6  # a batch of rows, and a few bytes for each of them
