@@ -39,3 +39,16 @@ def test_what_cannot_be_meant_is_refused(changes, message):
 def test_sampling_is_checked(changes):
     with pytest.raises(ValueError, match=r"judge.sampling.\w+: .* is not allowed; use"):
         JudgeSamplingConfig(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, True),
+        ({"asks": {"text": "undecided", "list": "wrong"}}, False),
+        ({"asks": {"list": "wrong"}}, False),
+        ({"kind": "match"}, False),
+    ],
+)
+def test_free_texts_are_judged_where_a_model_is_asked_about_wrong_ones(changes, expected):
+    assert make_config(**({"asks": {"text": "wrong"}} | changes)).judges_free_text is expected
