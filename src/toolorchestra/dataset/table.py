@@ -96,7 +96,7 @@ def table_tasks(
             "or write them again"
         ) from error
     parts = _parts(name, scan, seed=seed)
-    _tell(name, config, parts, scan, commit=commit_of(whole))
+    _tell(name, config, parts, scan, commit=commit_of(whole, path=config.path))
     for split in SPLITS:
         if not len(parts[split]):
             raise ValueError(

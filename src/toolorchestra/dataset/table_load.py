@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import datasets
 
 _BUILDERS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".arrow": "arrow"}
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
-_COMMIT = re.compile(r"@([0-9a-f]{40})/")
+_COMMIT = re.compile(r"[/\\]([0-9a-f]{40})[/\\][^/\\]+$")
 _MAX_REASON_CHARS = 200
 
 
@@ -56,7 +56,9 @@ def load_table(
     except (datasets.exceptions.DatasetsError, ArrowException, StopIteration) as error:
         raise ValueError(f"{path}: {_unreadable(error, is_hub=is_hub)}") from error
     except (OSError, RuntimeError, httpx2.HTTPError) as error:
-        fault = _unreachable(error) if is_hub else _unreadable(error, is_hub=False)
+        is_there = isinstance(error, FileNotFoundError)  # the data set is, its files are not
+        is_cut_off = is_hub and not is_there
+        fault = _unreachable(error) if is_cut_off else _unreadable(error, is_hub=is_hub)
         raise ValueError(f"{path}: {fault}") from error
     except ValueError as error:  # an unknown split or subset, or files without a row
         raise ValueError(
@@ -81,11 +83,16 @@ def check_columns(table: datasets.Dataset, needed: Sequence[str], *, path: str) 
         )
 
 
-def commit_of(table: datasets.Dataset) -> str | None:
-    """The commit of the hub that a table was loaded from; None where it is no table of the hub."""
-    urls: dict[str, Any] = table.info.download_checksums or {}
-    found = next(filter(None, map(_COMMIT.search, urls)), None)
-    return found[1] if found else None
+def commit_of(table: datasets.Dataset, *, path: str) -> str | None:
+    """The commit of the hub that `path` was loaded from; None where it is no table of the hub.
+
+    The library tells it in the folder of its cache alone.
+    """
+    if Path(path).exists():
+        return None
+    found = (_COMMIT.search(file["filename"]) for file in table.cache_files)
+    match = next(filter(None, found), None)
+    return match[1] if match else None
 
 
 def _saved(folder: Path, split: str) -> datasets.Dataset:

@@ -1,11 +1,11 @@
-import http.server
-import threading
+import logging
 
 import datasets
-import huggingface_hub.constants as hub
 import pytest
-from tests.unit.dataset.tables import parquet, rows
+from tests.unit.dataset.hub import COMMIT, serving_hub
+from tests.unit.dataset.tables import config, parquet, rows
 
+from toolorchestra.dataset.source import make_source
 from toolorchestra.dataset.table_load import check_columns, commit_of, load_table
 
 pytestmark = pytest.mark.usefixtures("own_cache")
@@ -38,9 +38,10 @@ FORMS = ["rows.parquet", "rows.jsonl", "rows.json", "rows.arrow", "folder", "sav
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_local_table_is_read_in_every_form(tmp_path, form):
-    table = load_table(write(tmp_path, form))
+    path = write(tmp_path, form)
+    table = load_table(path)
     assert table["question"] == [row["question"] for row in ROWS]
-    assert commit_of(table) is None
+    assert commit_of(table, path=path) is None
 
 
 def test_the_split_of_what_was_saved_is_chosen(tmp_path):
@@ -116,48 +117,31 @@ def test_without_a_network_the_hub_is_said_to_be_out_of_reach():
         load_table("owner/name", revision="main")
 
 
-class RefusingHub(http.server.BaseHTTPRequestHandler):
-    """Answers as the hub does about what is gated, and about what it has not."""
-
-    def do_HEAD(self):
-        is_gated = "gated" in self.path
-        self.send_response(403 if is_gated else 404)
-        self.send_header("X-Error-Code", "GatedRepo" if is_gated else "RepoNotFound")
-        self.send_header("X-Error-Message", "No access.")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    do_GET = do_HEAD
-
-    def log_message(self, *args):
-        pass
-
-
 @pytest.fixture
-def refusing_hub(monkeypatch):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), RefusingHub)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr(hub, "ENDPOINT", url)
-    template = url + "/{repo_id}/resolve/{revision}/{filename}"
-    monkeypatch.setattr(hub, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-    monkeypatch.setattr(hub, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(datasets.config, "HF_ENDPOINT", url)
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
-    yield
-    server.shutdown()
-    server.server_close()
+def hub(tmp_path, monkeypatch):
+    parquet(tmp_path / "train.parquet", rows(50))
+    with serving_hub((tmp_path / "train.parquet").read_bytes(), monkeypatch, tmp_path / "hub"):
+        yield
 
 
-@pytest.mark.usefixtures("refusing_hub")
+@pytest.mark.usefixtures("hub")
 @pytest.mark.parametrize(
     ("path", "message"),
     [
         ("owner/gated", "owner/gated: the hub gives it only to those who accepted its terms; acc"),
         ("owner/none", "owner/none: cannot be had from the hub .*; check name and revision, or n"),
+        ("owner/empty", "owner/empty: cannot be had from the hub .*doesn't contain any data file"),
     ],
 )
-def test_what_the_hub_refuses_is_explained(path, message):
+def test_what_the_hub_refuses_or_lacks_is_explained(path, message):
     with pytest.raises(ValueError, match=message) as caught:
         load_table(path, revision="main")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_table_of_the_hub_is_read_and_the_log_names_its_commit(caplog):
+    with caplog.at_level(logging.INFO, logger="toolorchestra"):
+        source = make_source(config("owner/name", revision="main"), seed=1)
+    assert sum(map(len, source.rows.values())) == 50
+    assert f"owner/name at {COMMIT} gives" in caplog.text
