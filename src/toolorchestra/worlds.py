@@ -12,6 +12,7 @@ from toolorchestra.config import PlayConfig
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.price import judge_price
 from toolorchestra.mcp.config import check_machine
+from toolorchestra.preference.file import check_table
 from toolorchestra.preference.vector import check_preference
 from toolorchestra.pricing.check import check_pricing
 from toolorchestra.pricing.config import PricingConfig
@@ -68,6 +69,7 @@ def check_worlds(config: PlayConfig) -> list[str]:
     check_same_experts(config)
     if not config.toolset.mcp:
         check_preference(config.preference, config.toolset.tools)
+        check_table(config.preference, config.toolset.tools)
     check_judge(config.judge, config.pricing, config.provider)
     return notes
 

@@ -26,6 +26,7 @@ from toolorchestra.pricing.schedule import build_price_book
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.offer import offer, shown_as
 from toolorchestra.toolset.select import select
+from toolorchestra.toolset.wishes import build_table
 
 CONF = Path(__file__).parents[2] / "conf"
 SKILLS = ("math", "logic", "code", "lookup", "multihop", "service")
@@ -141,12 +142,14 @@ def test_every_toolset_composes_with_every_pricing_and_is_priced(
 @pytest.mark.parametrize("toolset", options("toolset"))
 def test_every_preference_composes_with_every_toolset(preference: str, toolset: str) -> None:
     wanted = build("preference", f"preference={preference}")
-    tools = build("toolset", f"toolset={toolset}").tools
+    chosen = build("toolset", f"toolset={toolset}")
+    tools = chosen.on_offer
     assert wanted.name == preference
     check_preference(wanted, tools)
-    drawn = draw_preference(wanted.kinds, list(tools), Random(0))
+    table = build_table(wanted, chosen) if wanted.uses_table else None
+    drawn = draw_preference(wanted.kinds, list(tools), Random(0), table=table)
     assert drawn.kind in wanted.kinds
-    if preference != "mixed":
+    if len(wanted.kinds) == 1:
         assert drawn.kind == preference
 
 

@@ -18,6 +18,7 @@ from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.front import fronts_before
 from toolorchestra.toolset.offer import offer
 from toolorchestra.toolset.select import select
+from toolorchestra.toolset.wishes import build_table
 from toolorchestra.types import Episode, OfferedTool, Price, Task
 
 
@@ -41,6 +42,7 @@ class EpisodeSampler:
         self._book = build_price_book(pricing)
         self._models = {name: tool.charged_as for name, tool in toolset.on_offer.items()}
         self._own = own_pairs(preference.pairs)
+        self._table = build_table(preference, toolset) if preference.uses_table else None
 
     def __call__(self, index: int) -> Episode:
         """Episode number `index`, from 0."""
@@ -78,6 +80,7 @@ class EpisodeSampler:
                 rng,
                 split="train" if self._split == "train" else "eval",
                 own=self._own,
+                table=self._table,
             ),
             is_solvable=selection.is_solvable,
             fronts=fronts_before(self._toolset.fronts, selection.names),

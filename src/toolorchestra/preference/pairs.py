@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Literal
 
-from toolorchestra.preference.config import PairConfig
+from toolorchestra.preference.config import TABLE_KINDS, PairConfig
+from toolorchestra.preference.table import PairTable, Split
 from toolorchestra.preference.vector import check_vector
 from toolorchestra.types import Preference
-
-Split = Literal["train", "eval"]
 
 WORDINGS: Mapping[str, Mapping[Split, Sequence[str]]] = {
     "none": {"train": ("",), "eval": ("",)},
@@ -84,6 +82,7 @@ def draw_preference(
     split: Split = "train",
     *,
     own: Mapping[str, Preference] | None = None,
+    table: PairTable | None = None,
 ) -> Preference:
     """Draws the preference of one episode.
 
@@ -93,12 +92,20 @@ def draw_preference(
         rng: The episode's generator.
         split: Whose wordings to use; the user's own pairs have one wording for both.
         own: The user's own pairs, by kind.
+        table: Where the kinds of a table are drawn from; one of which no pair fits the offered
+            tools is left out, and where nothing else has a weight, there is no wish.
 
     Returns:
         A pair whose vector was checked against the offered tools.
     """
-    kind = rng.choices(list(kinds), weights=list(kinds.values()))[0]
-    if own and kind in own:
+    fitting = table.fitting(split, offered_tools) if table else {}
+    possible = {k: w for k, w in kinds.items() if k not in TABLE_KINDS or k in fitting}
+    if not any(possible.values()):
+        possible = {"none": 1.0}
+    kind = rng.choices(list(possible), weights=list(possible.values()))[0]
+    if kind in fitting:
+        preference = rng.choice(fitting[kind])
+    elif own and kind in own:
         offered = {t: weight for t, weight in own[kind].tools.items() if t in offered_tools}
         preference = replace(own[kind], tools=offered)
     else:

@@ -4,13 +4,23 @@ import pytest
 
 from toolorchestra.codec import from_json, to_json
 from toolorchestra.dataset.episode import EpisodeSampler
-from toolorchestra.preference.config import PairConfig, PreferenceConfig
+from toolorchestra.preference.config import (
+    TABLE_KINDS,
+    PairConfig,
+    PreferenceConfig,
+    TableConfig,
+)
+from toolorchestra.preference.file import to_lines
 from toolorchestra.preference.pairs import WORDINGS
+from toolorchestra.preference.table import Pair, named
+from toolorchestra.preference.template import write_pairs
+from toolorchestra.preference.vector import check_vector
 from toolorchestra.pricing.config import PriceConfig, PricingConfig, ScheduleConfig
 from toolorchestra.tool.config import Odds, ToolConfig
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.front_config import AliasConfig, FrontConfig
-from toolorchestra.types import Episode, Task
+from toolorchestra.toolset.wishes import traits_of
+from toolorchestra.types import Episode, Preference, Task
 
 KINDS = dict.fromkeys(("balanced", "frugal", "hurried", "thorough", "tool"), 1.0)
 
@@ -179,3 +189,40 @@ def test_a_pair_of_ones_own_weighs_only_what_is_offered():
 def test_a_policy_without_a_price_is_refused():
     with pytest.raises(ValueError, match="model.priced_as: 'Nobody' has no price"):
         sampler(policy="Nobody")(0)
+
+
+@pytest.mark.parametrize(("split", "side"), [("train", "train"), ("heldout", "eval")])
+def test_wishes_of_the_table_come_from_their_split_and_are_about_what_is_offered(split, side):
+    preference = PreferenceConfig(name="x", kinds=dict.fromkeys(TABLE_KINDS, 1.0))
+    pairs = write_pairs(traits_of(TOOLS), preference.table)
+    words = {pair.preference.instruction for pair in pairs if pair.split == side}
+    draw = sampler(split=split, preference=preference)
+    kinds = set()
+    for index in range(60):
+        episode = draw(index)
+        offered = [tool.name for tool in episode.tools]
+        assert episode.preference.instruction in words
+        assert set(named(TOOLS, episode.preference.instruction)) <= set(offered)
+        check_vector(episode.preference, offered)
+        kinds.add(episode.preference.kind)
+    assert kinds >= {"cost", "latency", "like", "dislike", "combination"}
+
+
+def test_a_table_from_a_file_is_drawn_from_and_a_pair_over_other_tools_is_not(tmp_path):
+    wishes = [("Take gone.", {"gone": 1.0}), ("Be nice.", {})]
+    path = tmp_path / "pairs.jsonl"
+    lines = [
+        Pair(
+            split="train",
+            preference=Preference(
+                kind="like", instruction=text, outcome=1.0, cost=0.5, latency=0.0, tools=tools
+            ),
+        )
+        for text, tools in wishes
+    ]
+    path.write_text(to_lines(lines))
+    preference = PreferenceConfig(name="x", kinds={"like": 1}, table=TableConfig(file=str(path)))
+    draw = sampler(preference=preference)
+    assert {draw(index).preference.instruction for index in range(10)} == {"Be nice."}
+    held_out = sampler(preference=preference, split="heldout")
+    assert held_out(0).preference.kind == "none"  # the file has no pair for evaluation

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolorchestra.preference.config import PairConfig, PreferenceConfig
+from toolorchestra.preference.config import PairConfig, PreferenceConfig, TableConfig
 
 
 def preference(**changes: Any) -> PreferenceConfig:
@@ -48,3 +48,18 @@ def test_weights_that_can_draw_nothing_are_refused(kinds: dict[str, float]) -> N
 def test_a_pair_of_ones_own_cannot_take_a_built_in_name() -> None:
     with pytest.raises(ValueError, match="'frugal' is not allowed"):
         preference(pairs={"frugal": PairConfig(instruction="Mine.")})
+    with pytest.raises(ValueError, match="'privacy' is not allowed"):
+        preference(pairs={"privacy": PairConfig(instruction="Mine.")})
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -1.0, float("nan")])
+def test_a_table_without_a_training_or_an_evaluation_side_is_refused(share: float) -> None:
+    with pytest.raises(ValueError, match=r"preference\.table\.eval_share: .* between 0 and 1"):
+        TableConfig(eval_share=share)
+    with pytest.raises(ValueError, match=r"preference\.table\.num_pairs: 1 is not allowed"):
+        TableConfig(num_pairs=1)
+
+
+def test_a_table_is_used_where_one_of_its_kinds_has_a_weight() -> None:
+    assert preference(kinds={"vendor": 1, "frugal": 1}).uses_table
+    assert not preference(kinds={"vendor": 0, "frugal": 1}).uses_table

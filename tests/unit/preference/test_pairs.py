@@ -13,10 +13,11 @@ from toolorchestra.preference.config import KINDS, PairConfig
 from toolorchestra.preference.pairs import (
     VECTORS,
     WORDINGS,
-    Split,
     draw_preference,
     own_pairs,
 )
+from toolorchestra.preference.table import Pair, PairTable, Split
+from toolorchestra.types import Preference
 
 TOOLS = ["gpt_5", "web_search", "llama_3_1_8b"]
 KEY_WORDS = {
@@ -119,3 +120,32 @@ def test_a_pair_of_ones_own_is_used_as_written() -> None:
     )
     # this episode does not offer the other tool, so that its weight has nothing to act on
     assert drawn.tools == {"gpt_5": 0.4}
+
+
+def table(*wishes: tuple[str, dict[str, float]]) -> PairTable:
+    pairs = [
+        Pair(
+            split="train",
+            preference=Preference(
+                kind="like", instruction=text, outcome=1.0, cost=0.0, latency=0.0, tools=tools
+            ),
+        )
+        for text, tools in wishes
+    ]
+    return PairTable(pairs, [])
+
+
+def test_a_kind_of_the_table_is_drawn_from_the_pairs_that_fit_the_episode() -> None:
+    pairs = table(("Take gpt_5.", {"gpt_5": 1.0}), ("Take gone.", {"gone": 1.0}))
+    drawn = {
+        draw_preference({"like": 1}, TOOLS, Random(s), table=pairs).instruction for s in range(20)
+    }
+    assert drawn == {"Take gpt_5."}
+
+
+def test_a_kind_of_the_table_that_fits_nothing_is_left_out() -> None:
+    pairs = table(("Take gone.", {"gone": 1.0}))
+    kinds = {"like": 9.0, "frugal": 1.0}
+    assert draw_preference(kinds, TOOLS, Random(0), table=pairs).kind == "frugal"
+    assert draw_preference({"like": 1.0}, TOOLS, Random(0), table=pairs).kind == "none"
+    assert draw_preference({"like": 1.0}, TOOLS, Random(0), "eval", table=pairs).kind == "none"
