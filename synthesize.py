@@ -1,4 +1,4 @@
-"""Have models write: python synthesize.py descriptions [toolset=full] [writer.model=GPT-5]."""
+"""Have models write: python synthesize.py descriptions|preferences [toolset=full] [key=value]."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from typing import Any
 
 from toolorchestra.launch.plainly import plainly
 
-COMMANDS = ("descriptions",)
 
-
-def run(config: Any) -> None:
+def descriptions(config: Any) -> None:
     """Writes descriptions of models; see `toolorchestra.synthesize`."""
     from toolorchestra.synthesize import write_descriptions
 
     write_descriptions(config)
+
+
+def preferences(config: Any) -> None:
+    """Writes a table of preference pairs; see `toolorchestra.synthesize_pairs`."""
+    from toolorchestra.synthesize_pairs import write_preferences
+
+    write_preferences(config)
+
+
+COMMANDS = {"descriptions": descriptions, "preferences": preferences}
 
 
 def main() -> None:
@@ -27,7 +35,7 @@ def main() -> None:
         raise ValueError(f"synthesize.py: name what is to be written: {', '.join(COMMANDS)}")
     command = sys.argv.pop(1)
     register()
-    hydra.main(version_base="1.3", config_path="conf", config_name=command)(run)()
+    hydra.main(version_base="1.3", config_path="conf", config_name=command)(COMMANDS[command])()
 
 
 if __name__ == "__main__":

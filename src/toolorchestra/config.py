@@ -17,14 +17,14 @@ from toolorchestra.dry_run.config import DryRunConfig
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.launch.config import LauncherConfig
 from toolorchestra.model.config import ModelConfig
-from toolorchestra.preference.config import PreferenceConfig
+from toolorchestra.preference.config import PreferenceConfig, TableConfig
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.provider.config import ProvidersConfig
 from toolorchestra.report.config import LoggerConfig
 from toolorchestra.reward.config import RewardConfig
 from toolorchestra.rollout.config import RolloutConfig
 from toolorchestra.server.config import ServerConfig
-from toolorchestra.synthesis.config import WriterConfig
+from toolorchestra.synthesis.config import AskedConfig, WriterConfig
 from toolorchestra.tool.expert_config import ExpertConfig
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.trainer.config import TrainerConfig
@@ -175,6 +175,52 @@ class DescriptionsConfig:
             )
 
 
+@dataclass(kw_only=True)
+class PreferencesConfig:
+    """A table of preference pairs for a toolset."""
+
+    toolset: ToolsetConfig
+    provider: ProvidersConfig
+    pricing: PricingConfig
+    proposer: AskedConfig
+    validator: AskedConfig
+    source: str = "models"
+    """models: one proposes, another validates; templates: no model is asked."""
+    table: TableConfig = field(default_factory=TableConfig)
+    """Of the templates."""
+    num_batches: int = 4
+    """Requests to the proposer for each kind."""
+    batch_size: int = 10
+    """Pairs that each request asks for."""
+    eval_parts: int = 4
+    """One pair in so many is for evaluation."""
+    max_concurrent: int = 16
+    """Requests at once, within the provider's own limits."""
+    out: str = "outputs/preferences"
+    """The folder: pairs, rejections, and every reply with what it cost."""
+
+    def __post_init__(self) -> None:
+        self.proposer.check("proposer")
+        self.validator.check("validator")
+        if self.source not in ("models", "templates"):
+            raise ValueError(f"source: {self.source!r} is not allowed; use models or templates")
+        if self.validator.model == self.proposer.model:
+            raise ValueError(
+                f"validator.model: {self.validator.model} is not allowed, as it is the proposer; "
+                "use another model"
+            )
+        for key, least in (
+            ("num_batches", 1),
+            ("batch_size", 1),
+            ("eval_parts", 2),
+            ("max_concurrent", 1),
+        ):
+            if getattr(self, key) < least:
+                raise ValueError(
+                    f"{key}: {getattr(self, key)} is not allowed; use a whole number from {least}"
+                )
+
+
 def register() -> None:
     """Stores the schemas that the files of `conf/` build on which are named like a command."""
     store = ConfigStore.instance()
@@ -184,3 +230,4 @@ def register() -> None:
     store.store(name="reprice_schema", node=RepriceConfig)
     store.store(name="agreement_schema", node=AgreementConfig)
     store.store(name="descriptions_schema", node=DescriptionsConfig)
+    store.store(name="preferences_schema", node=PreferencesConfig)

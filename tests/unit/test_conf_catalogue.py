@@ -100,7 +100,8 @@ def borrowed(root: Root) -> set[str]:
 def test_the_options_are_those_that_the_documentation_names() -> None:
     assert options("toolset") == ["basic", "full", "local", "unseen", "upstream"]
     assert options("pricing") == ["alt", "fireworks", "nebius", "novita", "official", "varied"]
-    assert options("preference") == ["frugal", "hurried", "mixed", "none", "thorough", "tool"]
+    wishes = ["frugal", "hurried", "mixed", "none", "pairs", "thorough", "tool"]
+    assert options("preference") == wishes
 
 
 def test_the_three_groups_compose_together() -> None:

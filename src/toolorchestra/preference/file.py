@@ -29,8 +29,10 @@ def read_pairs(path: Path, tools: Collection[str] | None = None) -> tuple[Pair, 
             the instruction of another line; with the line's number.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+        if lines == [""]:
+            raise ValueError("it is empty")
+    except (OSError, ValueError) as error:
         raise ValueError(
             f"preference.table.file: {path} cannot be read ({error}); use a file of "
             "`synthesize.py preferences`, or none"
@@ -46,8 +48,6 @@ def read_pairs(path: Path, tools: Collection[str] | None = None) -> tuple[Pair, 
         except (ValueError, RecursionError) as error:
             raise ValueError(f"preference.table.file: {place}: {error}") from error
         pairs.append(pair)
-    if not pairs:
-        raise ValueError(f"preference.table.file: {path} holds no pair; use another, or none")
     return tuple(pairs)
 
 

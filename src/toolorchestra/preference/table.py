@@ -19,6 +19,9 @@ from toolorchestra.types import Preference
 
 Split = Literal["train", "eval"]
 
+_NO_LINE = ("Cc", "Cs", "Zl", "Zp")
+"""Unicode's control characters, halves of surrogate pairs, and ends of lines and paragraphs."""
+
 SPLITS: tuple[Split, ...] = ("train", "eval")
 
 
@@ -57,6 +60,11 @@ class Admission:
         if preference.kind not in TABLE_KINDS:
             raise ValueError(
                 f"kind: {preference.kind!r} is not allowed; use {', '.join(TABLE_KINDS)}"
+            )
+        if any(unicodedata.category(c) in _NO_LINE for c in preference.instruction):
+            raise ValueError(
+                f"instruction: {preference.instruction!r} holds what cannot stand in one line of "
+                "text"
             )
         words = normalised(preference.instruction)
         if not words:

@@ -8,12 +8,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from toolorchestra.pricing.total import total_usage
-from toolorchestra.provider.base import ChatModel, Message, Sampling
+from toolorchestra.provider.base import ChatModel
 from toolorchestra.reward.outcome import judge_answer
+from toolorchestra.synthesis.ask import Reading, ask
 from toolorchestra.synthesis.config import WriterConfig
 from toolorchestra.tool.base import CallContext, Tool
-from toolorchestra.tool.expert_prompt import without_thoughts
 from toolorchestra.types import Episode, Usage
 
 OUTCOMES = {True: "right", False: "wrong", None: "could not be checked"}
@@ -96,34 +95,29 @@ async def write_description(
         ProviderFault: The writer could not be asked.
         NoDescription: It wrote nothing, or too much again.
     """
-    limits = config.limits
-    sampling = Sampling(
-        max_tokens=limits.max_tokens,
-        temperature=limits.temperature,
-        reasoning_effort=limits.reasoning_effort,
-    )
-    messages = [
-        Message(role="system", content=config.system.strip()),
-        Message(role="user", content=account(attempts, config.max_reply_chars)),
-    ]
-    used = []
-    for is_last in (False, True):
-        reply = await writer.complete(messages, sampling=sampling, deadline_s=deadline_s)
-        used.append(reply.usage)
-        text = " ".join(without_thoughts(reply.text).split())
+
+    def read(said: str) -> Reading[str]:
+        text = " ".join(said.split())
         num_words = len(text.split())
         if 0 < num_words <= config.max_words:
-            return text, total_usage(used)
+            return Reading(value=text)
         tell(f"a description of {num_words} words, where up to {config.max_words} are allowed")
-        if not is_last:
-            messages += [
-                Message(role="assistant", content=reply.text),
-                Message(role="user", content=f"Write it in 1 to {config.max_words} words."),
-            ]
-    raise NoDescription(
-        f"writer.max_words: {config.model} wrote {num_words} words twice over; use more than "
-        f"{config.max_words}, or another writer"
+        return Reading(value=None, fault=f"Write it in 1 to {config.max_words} words.")
+
+    asked = await ask(
+        writer,
+        config,
+        account(attempts, config.max_reply_chars),
+        read,
+        deadline_s=deadline_s,
+        num_repairs=1,
     )
+    if asked.value is None:
+        raise NoDescription(
+            f"writer.max_words: {config.model} wrote nothing or more than {config.max_words} words "
+            f"twice over; use more than {config.max_words}, or another writer"
+        )
+    return asked.value, asked.usage
 
 
 def account(attempts: Sequence[Attempted], max_reply_chars: int) -> str:

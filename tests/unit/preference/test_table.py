@@ -41,6 +41,8 @@ def fitting(preference: Preference, offered: list[str]) -> list[Preference]:
     [
         (wish(kind="frugal"), "kind: 'frugal' is not allowed; use cost, latency"),
         (wish(" ... "), "instruction: ' ... ' has no words"),
+        (wish("Take gpt_5.\nNow."), "cannot stand in one line of text"),
+        (wish("Take \ud800 gpt_5."), "cannot stand in one line of text"),
         (wish(cost=1.5), "preference.cost: 1.5 is not allowed; use a number from 0 to 1"),
         (wish(tools={"gpt_5": -1.0}), "preference.tools.gpt_5: -1.0 is not allowed"),
         (wish(tools={"gpt_9": 1.0}), "'gpt_9' is not allowed, as it is not offered"),
