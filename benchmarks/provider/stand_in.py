@@ -37,8 +37,9 @@ class StandIn:
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """One request, by plan."""
-        number = len(self.requests)
-        self.requests.append(await request.json())
+        body = await request.json()
+        number = len(self.requests)  # after reading, during which others may come
+        self.requests.append(body)
         self.headers.append(dict(request.headers))
         self.num_open += 1
         self.most_open = max(self.most_open, self.num_open)

@@ -18,6 +18,7 @@ from toolorchestra.config import DescriptionsConfig
 from toolorchestra.dataset.episode import EpisodeSampler
 from toolorchestra.dataset.source import make_source
 from toolorchestra.preference.config import PreferenceConfig
+from toolorchestra.provider.fault import ProviderFault
 from toolorchestra.provider.providers import Providers
 from toolorchestra.report.files import replace_text
 from toolorchestra.synthesis.describe import Described, attempt_all, write_description
@@ -81,13 +82,19 @@ async def _write(options: DescriptionsConfig, names: list[str], folder: Path) ->
         for name in names:
             log.info("%s: %d tasks", name, len(episodes))
             attempts = await attempt_all(tools[name], episodes)
-            text, usage = await write_description(
-                writer,
-                options.writer,
-                attempts,
-                deadline_s=options.provider.deadline_s,
-                tell=log.info,
-            )
+            try:
+                text, usage = await write_description(
+                    writer,
+                    options.writer,
+                    attempts,
+                    deadline_s=options.provider.deadline_s,
+                    tell=log.info,
+                )
+            except ProviderFault as fault:
+                raise ValueError(
+                    f"writer.model: {options.writer.model} did not describe {name} ({fault}); run "
+                    "it again, which leaves finished files alone, or use another writer"
+                ) from fault
             described = Described(
                 tool=name,
                 model=options.toolset.tools[name].priced_as,

@@ -14,9 +14,9 @@ from tests.integration.test_real_experts import KEY, acme
 TOOLS = "tools=[llama_3_1_8b, qwen3_32b]"
 
 
-async def written(folder, *overrides):
+async def written(folder, *overrides, plan=lambda number: "ok"):
     words = ["descriptions", TOOLS, "num_tasks=3", "writer.max_words=500", f"out={folder / 'out'}"]
-    async with stand_in(lambda number: "ok") as server:
+    async with stand_in(plan) as server:
         command = [sys.executable, "synthesize.py", *words, *acme(server.url), *overrides]
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -48,3 +48,12 @@ def test_a_model_does_not_describe_itself(tmp_path):
     status, _, err, num_requests = asyncio.run(written(tmp_path, "writer.model=Qwen3-32B"))
     assert status == 1 and num_requests == 0
     assert "writer.model: Qwen3-32B is not allowed, as qwen3_32b is that model" in err
+
+
+def test_a_writer_that_cannot_be_asked_ends_it_in_one_sentence_and_loses_no_file(tmp_path):
+    # four requests for the first model's file, three for the next one's tasks; then the writer
+    plan = lambda number: "wrong_key" if number == 7 else "ok"  # noqa: E731
+    status, _, err, _ = asyncio.run(written(tmp_path, plan=plan))
+    assert status == 1 and "Traceback" not in err
+    assert "writer.model: GPT-5 did not describe qwen3_32b (" in err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["llama_3_1_8b.json"]
