@@ -27,14 +27,15 @@ GRACE_S = 2.0
 MAX_BANNER_LINES = 50
 """Lines that a server may print before its first message, as some do; none after it."""
 _KEEPER = """trap '' TERM USR2
-trap 'kill -s KILL 0' HUP
+trap 'kill -s KILL 0' ALRM
 exec 3<&0
 "$@" <&3 3<&- &
 exec 3<&- </dev/null >/dev/null 2>&1
 wait $!"""
 """Leads the server's process group: deaf to what a cluster sends to all processes of a job, and
-told by the kernel when we are gone, it takes the whole group along. It keeps none of the streams,
-whose ends are news of the server."""
+told by the kernel when we are gone, it takes the whole group along. It is told by ALRM, which nobody
+ignores: under nohup, no shell can hear HUP. It keeps none of the streams, whose ends are news of the
+server."""
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]
@@ -57,7 +58,7 @@ async def stdio_transport(
         witness: Hears what goes wrong.
     """
     process = await asyncio.create_subprocess_exec(
-        *dies_with_parent("HUP"), "sh", "-c", _KEEPER, "sh", *command,
+        *dies_with_parent("ALRM"), "sh", "-c", _KEEPER, "sh", *command,
         stdin=PIPE, stdout=PIPE, stderr=PIPE,
         env={**get_default_environment(), **variables},
         limit=max_message_bytes,

@@ -47,7 +47,8 @@ async def test_a_server_does_not_hear_what_a_cluster_sends_to_all_processes(tmp_
         assert (await connection.call("echo", {})).content[0].text == f"echo by {pid}"
 
 
-def test_a_server_and_what_it_has_started_end_when_we_are_killed(tmp_path):
+@pytest.mark.parametrize("ignored", ["", "HUP"])  # as under nohup
+def test_a_server_and_what_it_has_started_end_when_we_are_killed(ignored, tmp_path):
     code = """
         import asyncio, sys
         from tests.unit.mcp.servers import rogue
@@ -62,7 +63,8 @@ def test_a_server_and_what_it_has_started_end_when_we_are_killed(tmp_path):
         asyncio.run(main())
     """
     ours = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)],
+        ["sh", "-c", f"trap '' {ignored or 'USR1'}; exec \"$@\"", "sh"]
+        + [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)],
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(["src", "."])},
     )
