@@ -33,9 +33,8 @@ exec 3<&0
 exec 3<&- </dev/null >/dev/null 2>&1
 wait $!"""
 """Leads the server's process group: deaf to what a cluster sends to all processes of a job, and
-told by the kernel when we are gone, it takes the whole group along. It is told by ALRM, which nobody
-ignores: under nohup, no shell can hear HUP. It keeps none of the streams, whose ends are news of the
-server."""
+told by the kernel when we are gone, it takes the whole group along. It is told by ALRM, as a shell
+cannot hear HUP under nohup. It keeps none of the streams, whose ends are news of the server."""
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outgoing = MemoryObjectSendStream[SessionMessage]

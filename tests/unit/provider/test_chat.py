@@ -146,8 +146,8 @@ async def test_a_provider_that_is_busy_for_ever_is_given_up_by_the_deadline(monk
     async with model(["busy"], monkeypatch) as (client, server):
         start_s = time.monotonic()
         with pytest.raises(ProviderFault) as caught:
-            await ask(client, deadline_s=0.5)
-        assert time.monotonic() - start_s < 5
+            await ask(client, deadline_s=2.0)
+        assert time.monotonic() - start_s < 20
     assert caught.value.kind in ("rate_limit", "timeout")  # the last attempt may be cut off
     assert caught.value.usage.num_requests == len(server.requests) > 1
 
