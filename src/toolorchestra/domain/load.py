@@ -202,7 +202,7 @@ def load_package(package: str, *, has_tasks: bool = True) -> Domain:
     return load_folder(folder, functions=functions, has_tasks=has_tasks)
 
 
-SHIPPED = ("library",)
+SHIPPED = ("library", "clinic")
 """The domains that ship with the project, each a package beside this file."""
 
 

@@ -38,19 +38,29 @@ class Script:
         outcome = self._environment.call(name, arguments)
         assert outcome.is_ok, f"golden action {name} {arguments} fails: {outcome.content}"
         self.actions.append(Action(name=name, arguments=arguments))
-        try:
-            return json.loads(outcome.content)
-        except ValueError:  # a plain text
-            return outcome.content
+        return _read(outcome.content)
 
     def works(self, name: str, /, **arguments: Any) -> bool:
         """Whether such an action would succeed now; nothing is done."""
         return self._environment.branch().call(name, arguments).is_ok
 
+    def would_give(self, name: str, /, **arguments: Any) -> Any:
+        """What such an action, which would succeed, would give now; nothing is done."""
+        outcome = self._environment.branch().call(name, arguments)
+        assert outcome.is_ok, f"{name} {arguments} fails: {outcome.content}"
+        return _read(outcome.content)
+
     def ask(self, sentence: str, *communicate: str) -> None:
         """Add what the user says, and what the user has to be told."""
         self.sentences.append(sentence)
         self.communicate += [text for text in communicate if text not in self.communicate]
+
+
+def _read(content: str) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:  # a plain text
+        return content
 
 
 Template = Callable[[Script, str], bool]
@@ -63,6 +73,7 @@ def make_task(
     *,
     task_id: str,
     templates: Sequence[Template],
+    difficulty: int,
     user: str,
     greeting: str,
     scenario: str,
@@ -84,7 +95,7 @@ def make_task(
         scenario=scenario,
         actions=tuple(script.actions),
         communicate=tuple(script.communicate),
-        difficulty=len(templates),
+        difficulty=difficulty,
     )
     is_given_away = len(unsaid(task.communicate, [instruction])) < len(task.communicate)
     return None if is_given_away else task

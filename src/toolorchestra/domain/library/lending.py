@@ -14,11 +14,11 @@ from toolorchestra.domain.library.steps import (
     check_membership,
     desk,
     loan_of,
-    new_number,
     open_loans,
     plan_of,
     today,
 )
+from toolorchestra.domain.new_key import new_key
 from toolorchestra.domain.value import money, money_text
 
 
@@ -40,7 +40,7 @@ def lend_copy(db: Database, member_id: str, copy_id: str) -> dict[str, Any]:
     for hold in db.where("holds", member=member_id, book=copy["book"]):
         db.remove("holds", hold["hold_id"])
     loan = {
-        "loan_id": new_number(db, "loans", "L"),
+        "loan_id": new_key(db, "loans", "L"),
         "copy": copy_id,
         "member": member_id,
         "lent_on": str(today(db)),
@@ -127,7 +127,7 @@ def place_hold(db: Database, member_id: str, book_id: str, branch_id: str) -> Re
     if len(db.where("holds", member=member_id)) >= plan["max_holds"]:
         raise DomainError(f"the plan {plan['plan_id']} allows {plan['max_holds']} holds")
     hold = {
-        "hold_id": new_number(db, "holds", "H"),
+        "hold_id": new_key(db, "holds", "H"),
         "book": book_id,
         "member": member_id,
         "branch": branch_id,

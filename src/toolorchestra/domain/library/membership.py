@@ -10,11 +10,11 @@ from toolorchestra.domain.database import Database
 from toolorchestra.domain.fault import DomainError
 from toolorchestra.domain.library.steps import (
     charge,
-    new_number,
     open_loans,
     plan_of,
     today,
 )
+from toolorchestra.domain.new_key import new_key
 from toolorchestra.domain.value import money, money_text
 
 
@@ -29,7 +29,7 @@ def pay(db: Database, member_id: str, amount: Decimal) -> dict[str, str]:
     if not 0 < amount <= owes:
         raise DomainError(f"the member owes {money_text(owes)}; pay more than 0, and no more")
     payment = {
-        "payment_id": new_number(db, "payments", "Y"),
+        "payment_id": new_key(db, "payments", "Y"),
         "member": member_id,
         "amount": money_text(amount),
         "paid_on": str(today(db)),

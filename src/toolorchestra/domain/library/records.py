@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 from toolorchestra.domain.database import Record
 from toolorchestra.domain.names import name_maker
+from toolorchestra.domain.record_maker import RecordMaker
 
 TODAY = datetime.date(2031, 5, 14)
 SUBJECTS = (
@@ -24,38 +24,18 @@ _TITLES = (
 _PLANS = (("child", "0.00", 14, 3, 1), ("adult", "24.00", 21, 5, 3), ("patron", "60.50", 28, 8, 5))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Library:
-    """Records as they are made, by collection."""
-
-    rng: random.Random
-    make_name: Callable[[], str]
-    records: dict[str, list[Record]] = field(default_factory=dict)
-
-    def add(self, collection: str, **record: object) -> None:
-        self.records.setdefault(collection, []).append(record)
-
-    def draw(self, collection: str, key: str) -> str:
-        return str(self.rng.choice(self.records[collection])[key])
-
-    def draw_some(self, collection: str, key: str, low: int, high: int) -> list[str]:
-        keys = [str(record[key]) for record in self.records[collection]]
-        return self.rng.sample(keys, self.rng.randint(low, high))
-
-
 def make_records(rng: random.Random) -> Iterator[tuple[str, Record]]:
     """All records, each with its collection; the same for the same state of `rng`."""
-    library = _Library(rng=rng, make_name=name_maker(rng))
+    library = RecordMaker(rng=rng, make_name=name_maker(rng))
     _add_rules(library)
     _add_books(library)
     _add_members(library)
     _add_loans(library)
     _add_holds(library)
-    for collection, records in library.records.items():
-        yield from ((collection, record) for record in records)
+    yield from library.lines()
 
 
-def _add_rules(library: _Library) -> None:
+def _add_rules(library: RecordMaker) -> None:
     library.add(
         "desk",
         desk_id="main",
@@ -77,7 +57,7 @@ def _add_rules(library: _Library) -> None:
         library.add("branches", branch_id=f"R{number}", name=f"{library.make_name()} Branch")
 
 
-def _add_books(library: _Library) -> None:
+def _add_books(library: RecordMaker) -> None:
     rng = library.rng
     for number in range(1, _NUM_AUTHORS + 1):
         name = f"{library.make_name()} {library.make_name()}"
@@ -104,7 +84,7 @@ def _add_books(library: _Library) -> None:
         )
 
 
-def _add_members(library: _Library) -> None:
+def _add_members(library: RecordMaker) -> None:
     rng = library.rng
     for number in range(1, _NUM_MEMBERS + 1):
         first, last = library.make_name(), library.make_name()
@@ -127,7 +107,7 @@ def _add_members(library: _Library) -> None:
         )
 
 
-def _add_loans(library: _Library) -> None:
+def _add_loans(library: RecordMaker) -> None:
     rng = library.rng
     days = {plan[0]: plan[2] for plan in _PLANS}
     room = {m["member_id"]: {p[0]: p[3] for p in _PLANS}[m["plan"]] for m in _members(library)}
@@ -152,10 +132,10 @@ def _add_loans(library: _Library) -> None:
         else:
             room[member["member_id"]] -= 1
             copy["status"] = "lent"
-        library.add("loans", loan_id=f"L{len(library.records.get('loans', [])) + 1}", **loan)
+        library.add("loans", loan_id=f"L{library.count('loans') + 1}", **loan)
 
 
-def _add_holds(library: _Library) -> None:
+def _add_holds(library: RecordMaker) -> None:
     rng, taken = library.rng, set[tuple[str, str]]()
     waiting: dict[str, int] = {}
     at_home = {(loan["member"], loan["copy"]) for loan in library.records["loans"]}
@@ -184,5 +164,5 @@ def _add_holds(library: _Library) -> None:
         )
 
 
-def _members(library: _Library) -> list[Record]:
+def _members(library: RecordMaker) -> list[Record]:
     return library.records["members"]

@@ -50,14 +50,6 @@ def loan_of(db: Database, copy_id: str) -> Record:
     return loans[0]
 
 
-def new_number(db: Database, collection: str, letter: str) -> str:
-    """A key for a new record."""
-    number = db.count(collection) + 1
-    while db.has(collection, f"{letter}{number}"):
-        number += 1
-    return f"{letter}{number}"
-
-
 def charge(db: Database, member_id: str, amount: Decimal) -> str:
     """Add to what a member owes; gives what the member owes then."""
     owes = money_text(money(db.get("members", member_id)["owes"]) + amount)

@@ -1,0 +1,1 @@
+"""A clinic: its patients, doctors, rooms, appointments, prescriptions, invoices, waiting list."""
