@@ -2,7 +2,7 @@
 
 Numbers match as numbers and as whole tokens: 1628 is also "1,628", "1 628" and "$1,628.00", but 4
 is not in "42", "#W1041", "4.5", "10:04" or "2031-05-04". Number words count. Days match with the
-month's name too. Other texts match whole words, whatever their case and spacing.
+month's name too, times of the day with "am" and "pm". Other texts match whole words, whatever their case and spacing.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ _NO_COUNT = re.compile(
     r"\b(?:no|this|that|the|which|any|every|each|some)[ -]one\b|\bone (?:of|or|another)\b"
 )
 _EMPHASIS = re.compile(r"\*\*|(?<!\w)\*|\*(?!\w)")
+_TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _SPACES = re.compile(r"\s+")
 
 
@@ -92,6 +93,17 @@ def _spellings_of_day(text: str) -> list[str]:
     ]
 
 
+def _holds_time(hour: int, minute: str, text: str) -> bool:
+    """Whether a time stands in `text`, at the start of a span such as 9:30-10:00 too."""
+    wrong, right = ("pm", "am") if hour < 12 else ("am", "pm")
+    spellings = [
+        rf"0?{hour}:{minute}(?! ?{wrong[0]}\.?m\b)",
+        rf"0?{hour % 12 or 12}:{minute} ?{right[0]}\.?m\b",
+    ]
+    pattern = "|".join(spellings)
+    return re.search(rf"(?<!\w)(?<!\d[-.,:])(?:{pattern})(?!:?\d)", text) is not None
+
+
 def _holds(pattern: str, text: str) -> bool:
     bounded = rf"(?<!\w)(?<!\d[-.,])(?:{pattern})(?!\w)(?!(?<=\d)[-.,]\d)"
     return re.search(bounded, text) is not None
@@ -102,6 +114,8 @@ def is_said(wanted: str, message: str) -> bool:
     wanted, message = _plain(wanted), _plain(message)
     if is_date(wanted):
         return any(_holds(pattern, message) for pattern in _spellings_of_day(wanted))
+    if time := _TIME.fullmatch(wanted):
+        return _holds_time(int(time[1]), time[2], message)
     number = _only_number(wanted)
     if number is not None:
         return number in _numbers(message)

@@ -30,6 +30,8 @@ def pay_invoice(db: Database, invoice_id: str, amount: Decimal) -> dict[str, str
     invoice = db.get("invoices", invoice_id)
     rest = open_amount(invoice)
     if not 0 < amount <= rest:
-        raise DomainError(f"{money_text(rest)} of the invoice is open; pay more than 0, and no more")
+        raise DomainError(
+            f"{money_text(rest)} of the invoice is open; pay more than 0, and no more"
+        )
     db.update("invoices", invoice_id, paid=money_text(money(invoice["paid"]) + amount))
     return {"open": money_text(rest - amount)}

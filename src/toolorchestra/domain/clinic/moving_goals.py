@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from toolorchestra.domain.clinic import named
 from toolorchestra.domain.clinic.slot_search import Slot, first_slot, slots_of
-from toolorchestra.domain.clinic.stock import TODAY
 from toolorchestra.domain.clinic.times import moment_of
 from toolorchestra.domain.database import Record
 from toolorchestra.domain.script import Script
@@ -42,19 +41,18 @@ def cancel(script: Script, patient: str) -> bool:
 
 def cancel_unless_late(script: Script, patient: str) -> bool:
     """Cancel what costs nothing to cancel, and hear when the rest is."""
-    visits = named.appointments(script, patient)
-    late = [words for words in visits if _is_late(script, visits[words])]
+    visits = named.coming(script, patient)
+    late = [visit for visit in visits if _is_late(script, visit)]
     if not late or len(late) == len(visits):
         return False
     script.do("list_appointments", patient_id=patient)
-    for words, visit in visits.items():
-        if words not in late:
-            key = visit["appointment_id"]
-            script.do("cancel_appointment", appointment_id=key, asked_by="patient")
+    for visit in visits[len(late) :]:  # in the order of time, so the late ones come first
+        key = visit["appointment_id"]
+        script.do("cancel_appointment", appointment_id=key, asked_by="patient")
     script.ask(
         "Cancel each of my coming appointments that I can cancel without a fee, and tell me at "
         "what time each of the others begins.",
-        *(visits[words]["start"] for words in late),
+        *(visit["start"] for visit in late),
     )
     return True
 
@@ -133,16 +131,16 @@ def move_two(script: Script, patient: str) -> bool:
 
 def move_all_later(script: Script, patient: str) -> bool:
     """Be away for some days: everything on them moves to days after that."""
-    visits = named.appointments(script, patient)
-    days = sorted({visit["day"] for visit in visits.values() if visit["day"] > str(TODAY)})
+    visits = named.coming(script, patient)
+    days = sorted({visit["day"] for visit in visits})
     if len(days) < 2:
         return False
     until = days[1]
-    within = [visit for visit in visits.values() if visit["day"] <= until]
+    within = [visit for visit in visits if visit["day"] <= until]
     if any(_is_late(script, visit) for visit in within):
         return False
     told = []
-    for visit in sorted(within, key=lambda visit: (visit["day"], visit["start"])):
+    for visit in within:
         after = [d for d in named.working_days(script, visit["doctor"]) if str(d) > until]
         slot = first_slot(script, who_of(visit), after)
         if slot is None:

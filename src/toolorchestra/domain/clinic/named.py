@@ -30,21 +30,27 @@ def service_name(script: Script, service_id: Key) -> str:
     return str(record(script, "services", service_id)["name"])
 
 
-def appointments(script: Script, patient_id: Key) -> dict[str, Record]:
-    """A patient's coming appointments by the words that name one of them."""
+def coming(script: Script, patient_id: Key) -> list[Record]:
+    """A patient's coming appointments in the order of time."""
     rules = record(script, "desk", "main")
-    coming = [
+    found = [
         visit
         for visit in every(script, "appointments")
         if visit["patient"] == patient_id
         and visit["status"] == "booked"
         and (visit["day"], visit["start"]) > (rules["today"], rules["time"])
     ]
+    return sorted(found, key=lambda visit: (visit["day"], visit["start"]))
+
+
+def appointments(script: Script, patient_id: Key) -> dict[str, Record]:
+    """A patient's coming appointments by the words that name one of them."""
+    visits = coming(script, patient_id)
     words = [
         f"{service_name(script, v['service'])} with Dr {doctor_name(script, v['doctor'])}"
-        for v in coming
+        for v in visits
     ]
-    return {w: v for w, v in sorted(zip(words, coming, strict=True), key=_first) if _is_one(w, words)}
+    return _single(words, visits)
 
 
 def prescriptions(script: Script, patient_id: Key) -> dict[str, Record]:
@@ -60,7 +66,9 @@ def invoices(script: Script, patient_id: Key) -> dict[str, Record]:
     """A patient's invoices by the words that name one of them."""
     own = [one for one in every(script, "invoices") if one["patient"] == patient_id]
     words = [f"the {one['reason']} of {one['issued_on']}" for one in own]
-    return {w: one for w, one in sorted(zip(words, own, strict=True), key=_first) if _is_one(w, words)}
+    return {
+        w: one for w, one in sorted(zip(words, own, strict=True), key=_first) if _is_one(w, words)
+    }
 
 
 def schedule(script: Script, doctor_id: Key, day: str) -> list[Record]:
@@ -80,9 +88,6 @@ def working_days(script: Script, doctor_id: Key) -> list[datetime.date]:
     return [day for day in days if day_problem(rules, doctor, day) is None]
 
 
-def _first(pair: tuple[str, Record]) -> str:
-    return pair[0]
-
-
-def _is_one(word: str, words: list[str]) -> bool:
-    return words.count(word) == 1
+def _single(words: list[str], records: list[Record]) -> dict[str, Record]:
+    named = sorted(zip(words, records, strict=True), key=lambda pair: pair[0])
+    return {word: one for word, one in named if words.count(word) == 1}

@@ -98,7 +98,10 @@ def renew_or_visit(script: Script, patient: str) -> bool:
     unseen = [
         name
         for name, one_of_own in own.items()
-        if one_of_own["renewals_left"] and not _was_seen(script, one_of_own)
+        if one_of_own["renewals_left"]
+        and not _was_seen(script, one_of_own)
+        # Else the patient would come for nothing.
+        and not _harms(script, one_of_own)
     ]
     if not unseen:
         return False
@@ -128,3 +131,10 @@ def _was_seen(script: Script, prescription: Record) -> bool:
         and visit["patient"] == prescription["patient"]
         for visit in named.every(script, "appointments")
     )
+
+
+def _harms(script: Script, prescription: Record) -> bool:
+    """Whether the patient is allergic to the medicine."""
+    allergies = named.record(script, "patients", prescription["patient"])["allergies"]
+    substances = named.record(script, "medicines", prescription["medicine"])["substances"]
+    return bool(set(allergies) & set(substances))
