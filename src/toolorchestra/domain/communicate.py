@@ -2,7 +2,8 @@
 
 Numbers match as numbers and as whole tokens: 1628 is also "1,628", "1 628" and "$1,628.00", but 4
 is not in "42", "#W1041", "4.5", "10:04" or "2031-05-04". Number words count. Days match with the
-month's name too, times of the day with "am" and "pm". Other texts match whole words, whatever their case and spacing.
+month's name too, times with "am" and "pm". Other texts match whole words, whatever their case and
+spacing.
 """
 
 from __future__ import annotations

@@ -6,9 +6,10 @@ a task's difficulty is what its goals weigh together.
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolorchestra.domain.database import Key, Record
 from toolorchestra.domain.domain import Domain
@@ -45,13 +46,13 @@ def draw_tasks(domain: Domain, casts: Sequence[Cast], rng: random.Random) -> Ite
     """Tasks of rising difficulty; the same for the same records and the same state of `rng`."""
     weights = {goal.weight for cast in casts for goal in cast.goals}
     difficulties = sorted(weights.union(*(cast.num_drawn for cast in casts)))
-    number = 0
+    taken: set[str] = set()
     for difficulty in difficulties:
         for cast in casts:
             for goals in _choices(cast, difficulty):
-                number += 1
-                task_id = f"{domain.name}-{number:03}"
-                yield _draw_task(domain, cast, task_id, goals, difficulty, rng)
+                task = _draw_task(domain, cast, goals, difficulty, taken, rng)
+                taken.add(_essence(task))
+                yield replace(task, id=f"{domain.name}-{len(taken):03}")
 
 
 def _choices(cast: Cast, difficulty: int) -> Iterator[Sequence[Goal] | None]:
@@ -65,9 +66,9 @@ def _choices(cast: Cast, difficulty: int) -> Iterator[Sequence[Goal] | None]:
 def _draw_task(
     domain: Domain,
     cast: Cast,
-    task_id: str,
     goals: Sequence[Goal] | None,
     difficulty: int,
+    taken: set[str],
     rng: random.Random,
 ) -> DomainTask:
     for _ in range(_MAX_ATTEMPTS):
@@ -78,7 +79,7 @@ def _draw_task(
             continue
         task = make_task(
             domain,
-            task_id=task_id,
+            task_id="drawn",
             templates=[goal.template for goal in chosen],
             difficulty=difficulty,
             user=key,
@@ -86,9 +87,15 @@ def _draw_task(
             scenario=scenario,
             rng=rng,
         )
-        if task is not None:
+        if task is not None and _essence(task) not in taken:
             return task
-    raise AssertionError(f"nobody in {cast.collection} has the goals of {task_id}")
+    wanted = goals and [goal.template.__name__ for goal in goals]
+    raise AssertionError(f"nobody in {cast.collection} has goals {wanted} that weigh {difficulty}")
+
+
+def _essence(task: DomainTask) -> str:
+    """What no two tasks share, however they are worded."""
+    return json.dumps([[[one.name, one.arguments] for one in task.actions], task.communicate])
 
 
 def _draw_goals(goals: Sequence[Goal], difficulty: int, rng: random.Random) -> list[Goal]:

@@ -151,7 +151,7 @@ def fill_gaps(script: Script, doctor: str) -> bool:
             script.do("move_appointment", **call)
             told.append(entry["patient_name"])
             gap = later[0]
-    if not told:
+    if len(told) < 2:
         return False
     script.ask(
         f"Cancel my appointment on {day} at {first['start']}. Go through my waiting list for the "

@@ -66,9 +66,7 @@ def invoices(script: Script, patient_id: Key) -> dict[str, Record]:
     """A patient's invoices by the words that name one of them."""
     own = [one for one in every(script, "invoices") if one["patient"] == patient_id]
     words = [f"the {one['reason']} of {one['issued_on']}" for one in own]
-    return {
-        w: one for w, one in sorted(zip(words, own, strict=True), key=_first) if _is_one(w, words)
-    }
+    return _single(words, own)
 
 
 def schedule(script: Script, doctor_id: Key, day: str) -> list[Record]:

@@ -30,9 +30,10 @@ def _renew(script: Script, prescription: Record) -> str:
 def ask_renewals(script: Script, patient: str) -> bool:
     """How often a prescription can be renewed, and by whom."""
     own = named.prescriptions(script, patient)
-    if not own:
+    left_over = [name for name in own if own[name]["renewals_left"]]
+    if not left_over:
         return False
-    name = script.rng.choice(list(own))
+    name = script.rng.choice(left_over)
     script.do("list_prescriptions", patient_id=patient)
     writer = named.doctor_name(script, own[name]["doctor"])
     left = str(own[name]["renewals_left"])

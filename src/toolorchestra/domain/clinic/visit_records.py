@@ -18,7 +18,7 @@ from toolorchestra.domain.database import Record
 from toolorchestra.domain.record_maker import RecordMaker
 from toolorchestra.domain.value import money, money_text
 
-_NUM_DONE, _NUM_BOOKED, _NUM_WAITING = 90, 170, 40
+_NUM_DONE, _NUM_BOOKED, _NUM_WAITING = 90, 170, 80
 
 
 def add_visits(clinic: RecordMaker) -> None:
