@@ -37,8 +37,22 @@ _SAID = [
     ("2031-05-04", "May 4th, 2031"),
     ("Ann Lee", "it is ann\n LEE's"),
     ("M012", "member M012."),
+    ("09:30", "at 9:30."),
+    ("09:30", "at 09:30 a.m. in room 4"),
+    ("14:30", "at 2:30 PM"),
+    ("14:30", "14:30-15:30"),
+    ("12:30", "12:30pm"),
+    ("00:30", "12:30 am"),
 ]
 _UNSAID = [
+    ("09:30", "at 9:30 pm"),
+    ("09:30", "at 19:30"),
+    ("09:30", "09:300"),
+    ("09:30", "08:30-09:30"),
+    ("14:30", "at 2:30"),
+    ("14:30", "2:30 a.m."),
+    ("12:30", "12:30 am"),
+    ("02:30", "12:30"),
     ("4", "42 bags"),
     ("10", "#W1041"),
     ("10", "order # 10"),
@@ -98,6 +112,6 @@ def test_a_number_is_not_put_together_from_two_messages():
 @pytest.mark.parametrize(
     "piece", ["a", "1", "1 ", "1,", "1-", "a-", "#", "$", "one ", "million ", "*", "a1", "1.1:"]
 )
-@pytest.mark.parametrize("wanted", ["4", "2031-05-04", "Ann Lee"])
+@pytest.mark.parametrize("wanted", ["4", "2031-05-04", "09:30", "Ann Lee"])
 def test_a_message_without_end_is_read_and_does_not_count(wanted, piece):
     assert not is_said(wanted, piece * 20_000)

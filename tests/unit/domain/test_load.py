@@ -189,5 +189,5 @@ def test_a_schema_that_is_wrong_is_refused_with_its_file(shop_copy):
 
 
 def test_an_unknown_shipped_domain_is_refused_with_those_that_exist():
-    with pytest.raises(ValueError, match="'bakery' is not allowed; use library"):
+    with pytest.raises(ValueError, match="'bakery' is not allowed; use library, clinic"):
         load_shipped("bakery")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 from toolorchestra.domain.clinic import named
 from toolorchestra.domain.clinic.slot_search import Slot, first_slot, slots_of
 from toolorchestra.domain.clinic.times import moment_of
@@ -17,7 +19,7 @@ def who_of(visit: Record) -> dict[str, str]:
 def _is_late(script: Script, visit: Record) -> bool:
     rules = named.record(script, "desk", "main")
     left = moment_of(visit["day"], visit["start"]) - moment_of(rules["today"], rules["time"])
-    return left.total_seconds() < rules["notice_hours"] * 3600
+    return left < datetime.timedelta(hours=rules["notice_hours"])
 
 
 def _move(script: Script, visit: Record, slot: Slot) -> None:
