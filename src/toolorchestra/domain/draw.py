@@ -89,8 +89,8 @@ def _draw_task(
         )
         if task is not None and _essence(task) not in taken:
             return task
-    wanted = goals and [goal.template.__name__ for goal in goals]
-    raise AssertionError(f"nobody in {cast.collection} has goals {wanted} that weigh {difficulty}")
+    names = [goal.template.__name__ for goal in goals or cast.goals]
+    raise AssertionError(f"nobody in {cast.collection} has goals of {names} at {difficulty}")
 
 
 def _essence(task: DomainTask) -> str:

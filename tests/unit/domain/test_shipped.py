@@ -103,5 +103,5 @@ def test_a_goal_that_nobody_has_is_named_when_tasks_are_drawn(domain):
         num_alone=1,
         num_drawn={},
     )
-    with pytest.raises(AssertionError, match=r"goals \['never'\] that weigh 3"):
+    with pytest.raises(AssertionError, match=r"has goals of \['never'\] at 3"):
         list(draw_tasks(domain, [cast], random.Random(1)))
