@@ -112,11 +112,11 @@ _MUTATIONS = {
             *_WHOLE,
             _call(
                 "book_appointment",
-                doctor_id="D02",
+                doctor_id="D09",
                 service_id="S01",
                 day="2032-03-15",
                 start="09:00",
-                room_id="R1",
+                room_id="R2",
             ),
         ],
         _SAID,
