@@ -45,6 +45,28 @@ def book_then(script: Script, patient: str) -> bool:
     return True
 
 
+def book_what_is_taken(script: Script, patient: str) -> bool:
+    """Ask for a time at which the doctor sees somebody else."""
+    who = _draw_who(script, patient)
+    day = str(script.rng.choice(named.working_days(script, who["doctor_id"])))
+    visits = named.schedule(script, who["doctor_id"], day)
+    taken = [visit["start"] for visit in visits if visit["patient"] != patient]
+    slots = slots_of(script, who, day)
+    if not taken or not slots:
+        return False
+    if not script.works("book_appointment", **who, **slots[-1].arguments):
+        return False  # overdue invoices are in the way too
+    start = script.rng.choice(taken)
+    script.do("get_schedule", doctor_id=who["doctor_id"], day=day)
+    script.do("find_slots", **who, day=day)
+    script.ask(
+        f"Book me {_words(script, who)} on {day} at {start}. If that cannot be, book nothing, and "
+        "tell me the latest time of that day at which it could begin.",
+        slots[-1].start,
+    )
+    return True
+
+
 def book_earliest(script: Script, patient: str) -> bool:
     """Book the earliest time of a part of the day."""
     who = _draw_who(script, patient)

@@ -30,6 +30,7 @@ PATIENT_GOALS = (
     Goal(template=money_goals.ask_billed, weight=2),
     Goal(template=money_goals.pay_overdue, weight=2),
     Goal(template=prescription_goals.renew_by_another, weight=2),
+    Goal(template=booking_goals.book_what_is_taken, weight=2),
     Goal(template=booking_goals.book_earliest, weight=2),
     Goal(template=moving_goals.move, weight=2),
     Goal(template=moving_goals.cancel_unless_late, weight=2),
