@@ -32,8 +32,9 @@ def cancel(script: Script, patient: str) -> bool:
     visits = named.appointments(script, patient)
     if not visits:
         return False
-    words = script.rng.choice(list(visits))
-    is_late = _is_late(script, visits[words])
+    late = [words for words in visits if _is_late(script, visits[words])]
+    words = script.rng.choice(late or list(visits))  # the fee is what makes it worth asking
+    is_late = words in late
     key = visits[words]["appointment_id"]
     fee = script.do("cancel_appointment", appointment_id=key, asked_by="patient")["fee"]
     sentence = f"Cancel my {words}; if that costs me something, do it too and tell me how much."
