@@ -35,6 +35,7 @@ from toolorchestra.rollout.player import Stage
 from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.rollout.spending import Spending
 from toolorchestra.tool.base import Tool
+from toolorchestra.tool.domain import domain_tools
 from toolorchestra.tool.registry import Services, build_all
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.offer import shown_as
@@ -51,7 +52,9 @@ PROBE = "Which tool is worth its price? Call it, read what it says, and answer t
 def build_tools(
     config: PlayConfig, providers: Providers | None = None, cassette: Cassette | None = None
 ) -> dict[str, Tool]:
-    """Every tool of every world, by name; a tool of two worlds is built once.
+    """Every tool of every world and every function of the tasks' domains, by name.
+
+    A tool of two worlds is built once.
 
     Args:
         config: Names the worlds.
@@ -64,7 +67,7 @@ def build_tools(
         if providers is not None and toolset.experts == "real":
             services = Services(providers=providers, prompts=config.expert, context=toolset.context)
         build_all(toolset.tools, services, cassette=cassette, into=tools)
-    return tools
+    return tools | domain_tools(config.dataset.domains)
 
 
 def tool_labels(config: PlayConfig) -> Mapping[str, str]:
@@ -213,7 +216,11 @@ def build_arenas(config: PlayConfig, tasks: TaskSource) -> list[Arena]:
         arenas.append(
             Arena(
                 name=name,
-                world=World(toolset, horizon=config.benchmark.horizon),
+                world=World(
+                    toolset,
+                    horizon=config.benchmark.horizon,
+                    has_domains=bool(config.dataset.domains),
+                ),
                 episodes=tuple(sampler(index) for index in range(num_episodes)),
             )
         )

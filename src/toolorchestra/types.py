@@ -74,7 +74,8 @@ class Task:
     question: str
     answer: str
     answer_kind: str = "text"
-    """Chooses the matcher, see `toolorchestra.reward.match`."""
+    """Chooses the matcher, see `toolorchestra.reward.match`; of a domain's task, which none judges,
+    "domain", see `toolorchestra.domain.goal`."""
     metadata: Json = field(default_factory=dict)
     """The verifier's needs (e.g. a reasoning-gym entry), never shown to the policy. Of it tools
     read only "files", which the code interpreter puts before its programs, and what their options

@@ -9,6 +9,7 @@ import os
 
 from toolorchestra.chat.config import MAX_CHARS_PER_TOKEN
 from toolorchestra.config import PlayConfig
+from toolorchestra.domain.load import load_shipped
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.price import judge_price
 from toolorchestra.mcp.config import check_machine
@@ -66,6 +67,7 @@ def check_worlds(config: PlayConfig) -> list[str]:
         )
         notes += [f"{name} world: {note}" for note in found]
         check_outside(config, toolset)
+        check_domains(config, name, toolset)
     check_same_experts(config)
     if not config.toolset.mcp:
         check_preference(config.preference, config.toolset.tools)
@@ -88,6 +90,26 @@ def check_judge(judge: JudgeConfig, pricing: PricingConfig, provider: ProvidersC
             wanted_by="judge.model",
             instead="name another model, or use judge=match",
         )
+
+
+def check_domains(config: PlayConfig, world: str, toolset: ToolsetConfig) -> None:
+    """Checks that functions of the tasks' domains can be offered beside the toolset's tools.
+
+    Raises:
+        ValueError: One has the name of a tool, or the model's protocol offers no functions.
+    """
+    domains = config.dataset.domains
+    if domains and config.model.protocol == "upstream":
+        raise ValueError(
+            f"model.protocol: 'upstream' is not allowed with tasks of the domain {domains[0]}, "
+            "whose functions stand behind no front; use model.protocol=chat, or another dataset"
+        )
+    for domain in domains:
+        if shared := load_shipped(domain).functions.keys() & toolset.tools.keys():
+            raise ValueError(
+                f"toolset.tools: the name {min(shared)} is not allowed in the {world} world, as a "
+                f"function of the domain {domain} has it; use another name, or another dataset"
+            )
 
 
 def check_outside(config: PlayConfig, toolset: ToolsetConfig) -> None:

@@ -13,8 +13,9 @@ from toolorchestra.types import Episode
 class World:
     """A toolset seen by those who know its profiles."""
 
-    def __init__(self, toolset: ToolsetConfig, *, horizon: int) -> None:
-        self._toolset, self._horizon = toolset, horizon
+    def __init__(self, toolset: ToolsetConfig, *, horizon: int, has_domains: bool = False) -> None:
+        """Takes a toolset; `has_domains` says that tasks of domains are played with it."""
+        self._toolset, self._horizon, self._has_domains = toolset, horizon, has_domains
         self._oracles: dict[str, tuple[Episode, Oracle]] = {}
 
     @property
@@ -29,9 +30,12 @@ class World:
 
     @property
     def is_known(self) -> bool:
-        """Whether the odds of every tool are what they seem: nobody knows a real model's."""
+        """Whether the odds of every tool are what they seem: nobody knows a real model's.
+
+        Nor what a call of a domain's function is worth, which answers nothing by itself.
+        """
         unknown = set(SIMULATED_KINDS)
-        return all(
+        return not self._has_domains and all(
             self._toolset.is_simulated(name) or tool.kind not in unknown
             for name, tool in self._toolset.tools.items()
         )

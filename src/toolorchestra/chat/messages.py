@@ -11,6 +11,8 @@ from decimal import Decimal
 from typing import Any
 
 from toolorchestra.chat.strict_json import as_arguments
+from toolorchestra.domain.goal import goal_of
+from toolorchestra.toolset.offer import ARGUMENTS
 from toolorchestra.types import Episode, Json, OfferedTool, ToolCall, ToolResult
 
 STYLES = ("full", "compact")
@@ -22,13 +24,18 @@ def episode_messages(episode: Episode, system_prompt: str) -> list[Json]:
 
     Args:
         episode: What to solve. Its instruction, when not empty, gets a line of its own.
-        system_prompt: Text of the system message; empty for none.
+        system_prompt: Text of the system message; empty for none. The rules of the task's domain
+            follow it.
 
     Returns:
         One or two chat messages.
     """
     question = question_text(episode.task.question, episode.preference.instruction)
-    return opening_messages(question, system_prompt)
+    goal = goal_of(episode.task)
+    rules = goal.domain.policy.strip() if goal is not None else ""
+    return opening_messages(
+        question, f"{system_prompt}\n\n{rules}".strip() if rules else system_prompt
+    )
 
 
 def question_text(question: str, instruction: str) -> str:
@@ -62,12 +69,18 @@ def tool_schemas(offered: Sequence[OfferedTool], *, style: str) -> list[Json]:
                 "name": tool.name,
                 "description": describe(tool),
                 "parameters": tool.parameters
-                if style == "full" or tool.parameters.get("required")
+                if style == "full" or not _asks_by_default(tool)
                 else {"type": "object", "properties": {}},
             },
         }
         for tool in offered
     ]
+
+
+def _asks_by_default(tool: OfferedTool) -> bool:
+    """Whether all arguments default to the question, so that a call needs no more than a name."""
+    properties = tool.parameters.get("properties", {})
+    return not tool.parameters.get("required") and properties.keys() <= set(ARGUMENTS.values())
 
 
 def describe(tool: OfferedTool) -> str:

@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-KINDS = ("local", "jsonl", "table", "mix")
+from toolorchestra.domain.load import SHIPPED
+
+KINDS = ("local", "jsonl", "table", "mix", "domain")
 
 SKILLS = ("math", "logic", "code", "lookup", "multihop", "service")
 """The skills of the local world."""
@@ -50,6 +52,25 @@ class TableConfig:
 
 
 @dataclass(kw_only=True)
+class DomainsConfig:
+    """Tasks of domains that ship with the project: goals to reach with a domain's functions."""
+
+    weights: dict[str, float] = field(default_factory=lambda: dict.fromkeys(SHIPPED, 1.0))
+    """Relative weight of each domain; 0 leaves it out."""
+    difficulties: list[int] = field(default_factory=list)
+    """Which to draw, from 1, the simplest; none: all."""
+
+    def __post_init__(self) -> None:
+        for name in self.weights:
+            if name not in SHIPPED:
+                _refuse("domain.weights", repr(name), ", ".join(SHIPPED))
+        _check_weights("domain.weights", self.weights)
+        for difficulty in self.difficulties:
+            if difficulty < 1:
+                _refuse("domain.difficulties", difficulty, "whole numbers from 1")
+
+
+@dataclass(kw_only=True)
 class DatasetConfig:
     """One source of tasks."""
 
@@ -57,7 +78,7 @@ class DatasetConfig:
     """For tables and file names."""
     kind: str = "local"
     """local: drawn by seed, without end and without a network; jsonl: read from `path`; table: the
-    questions of `table`; mix: drawn from `sources` by `weights`."""
+    questions of `table`; mix: drawn from `sources` by `weights`; domain: goals in `domain`."""
     path: str | None = None
     """File with one task a line; needed by the kind jsonl, and by no other."""
     heldout_path: str | None = None
@@ -67,6 +88,8 @@ class DatasetConfig:
     """Relative weight of each skill in the local world; 0 leaves it out."""
     table: TableConfig | None = None
     """Needed by the kind table, and by no other."""
+    domain: DomainsConfig | None = None
+    """Needed by the kind domain, and by no other."""
     sources: dict[str, DatasetConfig] = field(default_factory=dict)
     """What the kind mix draws from, by name."""
     weights: dict[str, float] = field(default_factory=dict)
@@ -91,8 +114,23 @@ class DatasetConfig:
                 f"dataset.table: {given} is not allowed for the kind {self.kind}; "
                 "use a table with dataset.kind=table, and null with any other"
             )
+        if (self.kind == "domain") != (self.domain is not None):
+            given = "null" if self.domain is None else "a choice of domains"
+            raise ValueError(
+                f"dataset.domain: {given} is not allowed for the kind {self.kind}; use domains "
+                "with dataset.kind=domain, and null with any other"
+            )
         check_skills(self.skills)
         self._check_mix()
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The domains that its tasks may belong to."""
+        own = self.domain.weights if self.domain else {}
+        names = [name for name, weight in own.items() if weight]
+        for name, source in self.sources.items():
+            names += source.domains if self.weights[name] else ()
+        return tuple(dict.fromkeys(names))
 
     def _check_mix(self) -> None:
         if self.kind != "mix":
@@ -106,15 +144,19 @@ class DatasetConfig:
         for name, source in self.sources.items():
             if source.kind == "mix":
                 _refuse(f"sources.{name}.kind", "'mix'", "a source that is no mixture itself")
-        for name, weight in self.weights.items():
-            if not (math.isfinite(weight) and weight >= 0):
-                _refuse(f"weights.{name}", weight, "a finite number from 0 up")
-        total = sum(self.weights.values())
-        if not (math.isfinite(total) and total > 0):
-            _refuse("weights", self.weights, "at least one weight above 0, and a finite sum")
-        for name, weight in self.weights.items():
-            if 0 < weight < MIN_SHARE * total:
-                _refuse(f"weights.{name}", weight, f"0, or at least {MIN_SHARE:.1%} of the sum")
+        _check_weights("weights", self.weights)
+
+
+def _check_weights(key: str, weights: Mapping[str, float]) -> None:
+    for name, weight in weights.items():
+        if not (math.isfinite(weight) and weight >= 0):
+            _refuse(f"{key}.{name}", weight, "a finite number from 0 up")
+    total = sum(weights.values())
+    if not (math.isfinite(total) and total > 0):
+        _refuse(key, weights, "at least one weight above 0, and a finite sum")
+    for name, weight in weights.items():
+        if 0 < weight < MIN_SHARE * total:
+            _refuse(f"{key}.{name}", weight, f"0, or at least {MIN_SHARE:.1%} of the sum")
 
 
 def check_skills(skills: Mapping[str, float]) -> None:

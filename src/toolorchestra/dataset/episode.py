@@ -9,6 +9,7 @@ from random import Random
 
 from toolorchestra.dataset.source import TaskSource
 from toolorchestra.dataset.split import Split
+from toolorchestra.domain.goal import goal_of
 from toolorchestra.preference.config import PreferenceConfig
 from toolorchestra.preference.pairs import draw_preference, own_pairs
 from toolorchestra.pricing.config import PricingConfig
@@ -16,7 +17,7 @@ from toolorchestra.pricing.draw import draw_prices
 from toolorchestra.pricing.schedule import build_price_book
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.front import fronts_before
-from toolorchestra.toolset.offer import offer
+from toolorchestra.toolset.offer import offer, offer_function
 from toolorchestra.toolset.select import select
 from toolorchestra.toolset.wishes import build_table
 from toolorchestra.types import Episode, OfferedTool, Price, Task
@@ -66,11 +67,15 @@ class EpisodeSampler:
             prices=prices.tools.keys(),
             needed=self._toolset.answering,
         )
+        functions = self._functions(task)
         return Episode(
             id=name,
             seed=rng.getrandbits(63),
             task=task,
-            tools=tuple(self._offer(tool, task, prices.tools[tool]) for tool in selection.names),
+            tools=(
+                *(self._offer(tool, task, prices.tools[tool]) for tool in selection.names),
+                *functions,
+            ),
             pricing=prices.schedule,
             policy_priced_as=(self._policy,),
             policy_price=prices.policy,
@@ -82,9 +87,16 @@ class EpisodeSampler:
                 own=self._own,
                 table=self._table,
             ),
-            is_solvable=selection.is_solvable,
+            is_solvable=selection.is_solvable or bool(functions),
             fronts=fronts_before(self._toolset.fronts, selection.names),
         )
+
+    def _functions(self, task: Task) -> tuple[OfferedTool, ...]:
+        """Those of the task's domain, in its own order: an episode offers them all."""
+        goal = goal_of(task)
+        functions = goal.domain.functions.values() if goal is not None else ()
+        latency_s = self._toolset.domain_latency_s
+        return tuple(offer_function(function, latency_s=latency_s) for function in functions)
 
     def _offer(self, tool: str, task: Task, price: Price) -> OfferedTool:
         return offer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from toolorchestra.dataset.config import DatasetConfig
+from toolorchestra.dataset.domains import domain_source
 from toolorchestra.dataset.jsonl import read_tasks
 from toolorchestra.dataset.local import local_task
 from toolorchestra.dataset.mix import mixed
@@ -81,11 +82,18 @@ def mix_source(config: DatasetConfig, seed: int, takes_free_text: bool) -> TaskS
     return mixed(sources, weights, seed=seed)
 
 
+def shipped_source(config: DatasetConfig, seed: int, _: bool) -> TaskSource:
+    """Goes through the tasks of the domains that ship with the project."""
+    assert config.domain is not None
+    return domain_source(config.domain, seed=seed, num_parts=_NUM_PARTS)
+
+
 SOURCES: dict[str, Callable[[DatasetConfig, int, bool], TaskSource]] = {
     "local": local_source,
     "jsonl": jsonl_source,
     "table": table_source,
     "mix": mix_source,
+    "domain": shipped_source,
 }
 
 

@@ -77,10 +77,10 @@ def pick_cheapest(episode: Episode, left: Sequence[OfferedTool], rng: Random) ->
 
 
 def pick_ablest(ability: dict[str, float]) -> Choose:
-    """The tool with the highest `ability`, one number a tool whatever the task."""
+    """The tool with the highest `ability`, one number a tool whatever the task; others have 0."""
 
     def choose(episode: Episode, left: Sequence[OfferedTool], rng: Random) -> OfferedTool:
-        return max(left, key=lambda tool: ability[tool.name])
+        return max(left, key=lambda tool: ability.get(tool.name, 0.0))
 
     return choose
 

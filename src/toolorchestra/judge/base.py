@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from toolorchestra.domain.goal import goal_of
+from toolorchestra.judge.domain import judge_domain
 from toolorchestra.types import LedgerEntry, Rollout, Task, Verdict
 
 
@@ -38,7 +40,7 @@ class Judge(Protocol):
 async def judge_rollout(
     judge: Judge, task: Task, rollout: Rollout
 ) -> tuple[Rollout, Verdict | None]:
-    """Judges a rollout that has ended.
+    """Judges a rollout that has ended; one of a domain's task by what it did, without asking.
 
     Returns:
         The rollout with the judge's bill in its ledger, and its verdict: None where it is void,
@@ -46,6 +48,9 @@ async def judge_rollout(
     """
     if rollout.status == "void":
         return rollout, None
+    goal = goal_of(task)
+    if goal is not None:
+        return rollout, judge_domain(goal, rollout)
     last_turn = max(len(rollout.turns) - 1, 0)
     judged = await judge.judge(task, rollout.answer, turn=last_turn)
     if judged.bill is not None:

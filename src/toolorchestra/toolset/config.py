@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from toolorchestra.mcp.config import McpServerConfig, check_server_name
@@ -39,6 +40,9 @@ class ToolsetConfig:
     """Fewest tools that an episode offers."""
     max_tools: int = 6
     """Most tools that an episode offers (paper, section 3.3: a random subset)."""
+    domain_latency_s: float = 0.5
+    """Service time of a call of a function of the task's domain, in seconds; such functions are
+    offered beside the tools, and are free."""
     fronts: dict[str, FrontConfig] = field(default_factory=dict)
     """Functions that stand before the tools with model.protocol=upstream, by name; none: only
     model.protocol=chat plays this toolset."""
@@ -48,6 +52,8 @@ class ToolsetConfig:
             _refuse("experts", repr(self.experts), " or ".join(EXPERTS))
         if self.context not in CONTEXTS:
             _refuse("context", repr(self.context), ", ".join(CONTEXTS))
+        if not (math.isfinite(self.domain_latency_s) and self.domain_latency_s >= 0):
+            _refuse("domain_latency_s", self.domain_latency_s, "seconds from 0 up")
         if not self.tools and not self.mcp:
             _refuse("tools", "an empty toolset", "at least one file of conf/tool")
         for name, tool in self.tools.items():

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from copy import deepcopy
 
+from toolorchestra.domain.function import TypedFunction
 from toolorchestra.pricing.cost import cost_usd
 from toolorchestra.tool.config import CARRIED_OUT_BY, SIMULATED_KINDS, Odds, ToolConfig
 from toolorchestra.types import Json, OfferedTool, Price, Usage
@@ -46,6 +47,31 @@ def offer(
         price=price,
         call_cost_usd=cost_usd(typical_usage(tool, question), price),
         latency_s=tool.latency_s,
+    )
+
+
+DOMAIN_ROW = "domain_function"
+"""The row of the pricing schedules for functions of domains."""
+
+_FREE = Price(source="runs in this process", date="2026-11-30")
+
+
+def offer_function(function: TypedFunction, *, latency_s: float) -> OfferedTool:
+    """Offers a function of the task's domain, free of charge.
+
+    Args:
+        function: What it does and takes.
+        latency_s: Service time of every call, in seconds.
+    """
+    return OfferedTool(
+        name=function.name,
+        shown_as=function.name,
+        description=function.description,
+        parameters=deepcopy(dict(function.parameters)),
+        priced_as=(DOMAIN_ROW,),
+        price=_FREE,
+        call_cost_usd=0.0,
+        latency_s=latency_s,
     )
 
 
