@@ -49,6 +49,11 @@ def _names(options: DescriptionsConfig) -> list[str]:
     models = [name for name, tool in options.toolset.tools.items() if tool.kind == "llm"]
     if unknown := [name for name in options.tools if name not in models]:
         raise ValueError(f"tools: {unknown[0]!r} is not allowed; use {', '.join(models)}")
+    if options.dataset.domains:
+        raise ValueError(
+            f"dataset.kind: {options.dataset.kind} is not allowed with tasks of domains, which no "
+            "single answer solves; use another dataset"
+        )
     names = list(options.tools) or models
     own = [n for n in names if options.toolset.tools[n].priced_as == options.writer.model]
     if options.toolset.experts != "real":

@@ -165,3 +165,23 @@ def test_the_toolsets_of_the_docs_are_served_once_the_keys_are_set(
     for name in ("OPENAI", "ANTHROPIC", "TOGETHER", "TAVILY"):
         monkeypatch.setenv(f"{name}_API_KEY", "some key")
     check_worlds(options_of(*overrides))
+
+
+def goals(*overrides: str) -> Config:
+    return options_of("dataset=toolscale", *overrides)
+
+
+def test_functions_of_domains_are_offered_in_a_chat_and_not_behind_fronts() -> None:
+    check_worlds(goals())
+    upstream = goals("model.protocol=upstream", "toolset=upstream", "benchmark.transfer=null")
+    with pytest.raises(ValueError, match="'upstream' is not allowed with tasks of the domain libr"):
+        check_worlds(upstream)
+
+
+def test_no_tool_has_the_name_of_a_function_of_the_tasks_domain() -> None:
+    config = goals()
+    tools = {**config.toolset.tools, "get_book": config.toolset.tools["gpt_5"]}
+    toolset = dataclasses.replace(config.toolset, tools=tools)
+    with pytest.raises(ValueError, match="name get_book is not allowed in the seen world"):
+        check_worlds(dataclasses.replace(config, toolset=toolset))
+    check_worlds(dataclasses.replace(defaults(), toolset=toolset))

@@ -32,10 +32,9 @@ def episode_messages(episode: Episode, system_prompt: str) -> list[Json]:
     """
     question = question_text(episode.task.question, episode.preference.instruction)
     goal = goal_of(episode.task)
-    rules = goal.domain.policy.strip() if goal is not None else ""
-    return opening_messages(
-        question, f"{system_prompt}\n\n{rules}".strip() if rules else system_prompt
-    )
+    if goal is not None:
+        system_prompt = f"{system_prompt}\n\n{goal.domain.policy}".strip()
+    return opening_messages(question, system_prompt)
 
 
 def question_text(question: str, instruction: str) -> str:

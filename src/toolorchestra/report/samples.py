@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from toolorchestra.domain.goal import ANSWER_KIND
 from toolorchestra.report.trajectories import read_trajectories, read_trials
 from toolorchestra.types import Json, Task
 
@@ -24,7 +25,7 @@ class Sample:
 
 
 def read_samples(path: Path) -> list[Sample]:
-    """The answers of a file, void rollouts left out.
+    """The answers of a file, void rollouts and tasks of domains left out: no judge sees those.
 
     Args:
         path: Trajectories of a training or an evaluation, as a run writes them, or lines such as
@@ -46,6 +47,7 @@ def read_samples(path: Path) -> list[Sample]:
         samples = [Sample(task=t.episode.task, given=t.rollout.answer) for t in trials]
     else:
         samples = list(_plain(path))
+    samples = [sample for sample in samples if sample.task.answer_kind != ANSWER_KIND]
     if not samples:
         raise ValueError(f"{path}: it holds no answer; use a file with at least one")
     return samples

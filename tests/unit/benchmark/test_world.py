@@ -3,7 +3,10 @@ from dataclasses import replace
 import pytest
 from tests.unit.benchmark.worlds import make_episode, make_world, tool_config
 
+from toolorchestra.benchmark.baselines import baselines
+from toolorchestra.benchmark.world import World
 from toolorchestra.tool.config import Odds
+from toolorchestra.toolset.config import ToolsetConfig
 
 
 def test_ability_is_the_mean_over_all_skills_that_any_tool_has():
@@ -51,3 +54,11 @@ def test_a_world_says_whether_anything_in_it_is_simulated():
     assert make_world().is_simulated
     assert not make_world(tools={"a": tool_config("function")}, max_tools=1).is_simulated
     assert not make_world(experts="real").is_simulated
+
+
+def test_the_odds_are_not_known_where_tasks_of_domains_are_played():
+    toolset = ToolsetConfig(name="t", tools={"strong": tool_config()}, min_tools=1, max_tools=1)
+    assert World(toolset, horizon=3).is_known
+    world = World(toolset, horizon=3, has_domains=True)
+    assert not world.is_known
+    assert set(baselines(world)) == {"random", "ablest", "cheapest"}

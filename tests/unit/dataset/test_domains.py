@@ -78,9 +78,13 @@ def test_a_mixture_has_the_domains_of_its_sources_that_are_drawn():
     sources = {"goals": config(), "local": DatasetConfig(name="local")}
     weighed = DatasetConfig(name="m", kind="mix", sources=sources, weights={"goals": 1, "local": 1})
     assert weighed.domains == tuple(SHIPPED)
-    left_out = DatasetConfig(name="m", kind="mix", sources=sources, weights={"goals": 0, "local": 1})
+    left_out = DatasetConfig(
+        name="m", kind="mix", sources=sources, weights={"goals": 0, "local": 1}
+    )
     assert left_out.domains == ()
-    assert {make_source(weighed, seed=1)(i, "train").answer_kind == "domain" for i in range(40)} == {
+    assert {
+        make_source(weighed, seed=1)(i, "train").answer_kind == "domain" for i in range(40)
+    } == {
         True,
         False,
     }

@@ -78,3 +78,12 @@ def test_a_missing_or_empty_file_is_refused(tmp_path):
         read_samples(tmp_path / "none.jsonl")
     with pytest.raises(ValueError, match="holds no answer"):
         read_samples(write(tmp_path / "empty.jsonl"))
+
+
+def test_what_was_done_for_a_goal_of_a_domain_is_no_answer_to_be_judged_again(tmp_path):
+    goal = {"question": "Renew it.", "answer": "", "given": "Done.", "answer_kind": "domain"}
+    other = {"question": "Where?", "answer": "Rome", "given": "Rome"}
+    path = write(tmp_path / "a.jsonl", json.dumps(goal), json.dumps(other))
+    assert [sample.task.answer for sample in read_samples(path)] == ["Rome"]
+    with pytest.raises(ValueError, match="it holds no answer"):
+        read_samples(write(path, json.dumps(goal)))

@@ -39,6 +39,8 @@ def test_an_empty_toolset_is_refused() -> None:
         ("max_tools", {"min_tools": 3, "max_tools": 2}),
         ("max_tools", {"max_tools": 4}),
         ("experts", {"experts": "fake"}),
+        ("domain_latency_s", {"domain_latency_s": -0.1}),
+        ("domain_latency_s", {"domain_latency_s": float("nan")}),
     ],
 )
 def test_a_value_that_cannot_be_met_is_refused(key: str, changes: dict[str, Any]) -> None:
