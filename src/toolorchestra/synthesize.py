@@ -52,7 +52,7 @@ def _names(options: DescriptionsConfig) -> list[str]:
     if options.dataset.domains:
         raise ValueError(
             f"dataset.kind: {options.dataset.kind} is not allowed with tasks of domains, which no "
-            "single answer solves; use another dataset"
+            "single call can solve; use another dataset"
         )
     names = list(options.tools) or models
     own = [n for n in names if options.toolset.tools[n].priced_as == options.writer.model]

@@ -50,6 +50,12 @@ def test_a_model_does_not_describe_itself(tmp_path):
     assert "writer.model: Qwen3-32B is not allowed, as qwen3_32b is that model" in err
 
 
+def test_goals_of_a_domain_describe_no_model(tmp_path):
+    status, _, err, num_requests = asyncio.run(written(tmp_path, "dataset=toolscale"))
+    assert status == 1 and num_requests == 0
+    assert "dataset.kind: domain is not allowed with tasks of domains" in err
+
+
 def test_a_writer_that_cannot_be_asked_ends_it_in_one_sentence_and_loses_no_file(tmp_path):
     # four requests for the first model's file, three for the next one's tasks; then the writer
     plan = lambda number: "wrong_key" if number == 7 else "ok"  # noqa: E731

@@ -78,10 +78,7 @@ def test_golden_actions_and_what_has_to_be_said_solve_a_task_and_nothing_less_do
 def test_an_extra_write_is_wrong_and_the_verdict_says_which_record(stage):
     (episode,) = episodes(1, keep=lambda task: task.actions[0].name == "get_member")
     member = goal_of(episode.task).task.actions[0].arguments["member_id"]
-    extra = called("set_interests", {"member_id": member, "subjects": ["chess"]})
-    schema = {tool.name: tool.parameters for tool in episode.tools}["set_interests"]
-    (subjects,) = set(schema["properties"]) - {"member_id"}
-    extra = extra.replace("subjects", subjects)
+    extra = called("set_interests", {"member_id": member, "interests": ["chess"]})
     played = play(stage, episode, extra, *golden(episode))
     assert [r.status for t in played.rollouts[0].turns for r in t.results] == ["ok", "ok"]
     assert played.verdicts[0].is_solved is False
