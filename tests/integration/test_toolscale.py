@@ -25,7 +25,7 @@ def test_the_tiny_policy_trains_on_the_simplest_tasks_of_domains(tmp_path):
             "dataset=toolscale",
             "dataset.domain.difficulties=[1]",
             f"model.path={roomy_policy(tmp_path / 'policy')}",
-            "model.max_context=5600",
+            "model.max_context=8000",
             "toolset.min_tools=1",
             "toolset.max_tools=1",
             "benchmark.transfer=null",
