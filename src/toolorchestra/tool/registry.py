@@ -109,8 +109,11 @@ OUTSIDE_TOOLS: Mapping[str, Callable[[str, ToolConfig, Services], Tool]] = {
 """Tools that ask a provider, by kind; simulators may stand in for them."""
 
 
-SERVED = ("mcp", "local_search")
-"""Kinds of `TOOLS` that may ask a server of one's own, which a cassette can answer for."""
+def _asks_a_server(config: ToolConfig) -> bool:
+    """Whether a tool of `TOOLS` asks a server of one's own, which a cassette can answer for."""
+    if config.kind == "local_search":
+        return bool(config.options.get("url") or config.options.get("service"))
+    return config.kind == "mcp"
 
 
 def build_tool(
@@ -130,7 +133,7 @@ def build_tool(
     """
     if config.kind in TOOLS:
         tool = TOOLS[config.kind](name, config)
-        if cassette is None or cassette.mode == "off" or config.kind not in SERVED:
+        if cassette is None or cassette.mode == "off" or not _asks_a_server(config):
             return tool
         return TapedTool(name, tool, cassette)
     if services is None:

@@ -12,6 +12,7 @@ from toolorchestra.provider.cassette import Cassette, CassetteMiss, calling
 from toolorchestra.provider.config import CassetteConfig
 from toolorchestra.tool.base import CallContext
 from toolorchestra.tool.config import ToolConfig
+from toolorchestra.tool.local_search import LocalSearch
 from toolorchestra.tool.passage_search import PassageSearch
 from toolorchestra.tool.registry import build_tool
 from toolorchestra.tool.taped import TapedTool
@@ -98,3 +99,9 @@ async def test_a_search_at_a_server_is_taped_with_a_cassette_alone(tmp_path):
     assert recorded.status == "provider_error"  # nobody is there
     replay = search_tool(Cassette(CassetteConfig(mode="replay", path=path)))
     assert await replay.call({}, CONTEXT) == recorded
+
+
+def test_a_search_in_this_process_needs_no_tape(tmp_path):
+    cassette = Cassette(CassetteConfig(mode="record", path=str(tmp_path / "tape.jsonl")))
+    config = ToolConfig(kind="local_search", description="s", priced_as="local search", latency_s=1)
+    assert isinstance(build_tool("s", config, services=None, cassette=cassette), LocalSearch)
