@@ -173,8 +173,20 @@ class ToolResult:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class UserMessage:
+    """What a simulated user answers a message that calls no tool, and what the user did before."""
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    """Of the user's own functions, which the policy has not: see `toolorchestra.domain`."""
+    results: tuple[ToolResult, ...] = ()
+    is_last: bool = False
+    """Whether the user has no more to say: the policy's last message was its answer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
-    """One policy message and the tool results that it caused."""
+    """One policy message and what it caused: tool results, or what the user then said."""
 
     prompt_tokens: int
     completion_ids: tuple[int, ...]
@@ -190,6 +202,8 @@ class Turn:
     errors: tuple[CallError, ...]
     results: tuple[ToolResult, ...]
     policy_cost_usd: float
+    user: UserMessage | None = None
+    """None where the message calls a tool, and in episodes without a user."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

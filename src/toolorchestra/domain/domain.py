@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from toolorchestra.domain.check import database_problems
 from toolorchestra.domain.database import Database, Record
@@ -23,6 +23,8 @@ class Domain:
     policy: str
     """Rules in Markdown that the policy model has to keep to."""
     tasks: Mapping[str, DomainTask]
+    user_functions: Mapping[str, TypedFunction] = field(default_factory=dict)
+    """Those that the user alone can call, e.g. to look into a letterbox."""
 
     def begin(self, task: DomainTask) -> Environment:
         """A fresh environment in which `task` has not begun yet.
@@ -36,13 +38,13 @@ class Domain:
         if task.changes:
             for _, problem in database_problems(database):
                 raise BadDomain(f"task {task.id}: after its changes, {problem}")
-        return Environment(database, self.functions)
+        return Environment(database, self.functions, self.user_functions)
 
     def replay(self, task: DomainTask, actions: Iterable[Action]) -> Environment:
         """The environment after `actions`; those that fail change nothing, as in an episode."""
         environment = self.begin(task)
         for action in actions:
-            environment.call(action.name, action.arguments)
+            environment.call(action.name, action.arguments, by=action.by)
         return environment
 
     def replay_golden(self, task: DomainTask) -> Environment:
@@ -54,7 +56,7 @@ class Domain:
         """
         environment = self.begin(task)
         for number, action in enumerate(task.actions, start=1):
-            outcome = environment.call(action.name, action.arguments)
+            outcome = environment.call(action.name, action.arguments, by=action.by)
             if not outcome.is_ok:
                 raise BadDomain(
                     f"task {task.id}: golden action {number}, {action.name}, fails: "

@@ -1,8 +1,9 @@
 """Loading a domain's folder, and refusing it with file, line and reason where anything is wrong.
 
 A folder holds `schema.json`, `database.jsonl` or one `database/COLLECTION.jsonl` for each
-collection, `policy.md`, `functions.py` and `tasks.jsonl`. A line of `database.jsonl` is
-`{"collection": ..., "record": {...}}`; of `COLLECTION.jsonl` it is the record alone.
+collection, `policy.md`, `functions.py`, `tasks.jsonl`, and `user_functions.py` where the user has
+some. A line of `database.jsonl` is `{"collection": ..., "record": {...}}`; of `COLLECTION.jsonl` it
+is the record alone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.fault import BadDomain, DomainBug
 from toolorchestra.domain.function import TypedFunction, read_functions
 from toolorchestra.domain.schema import Schema, parse_schema, with_defaults
-from toolorchestra.domain.task import Action, DomainTask, InitialChange
+from toolorchestra.domain.task import Action, DomainTask, InitialChange, UserStep
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,10 +111,29 @@ def _load_database(folder: Path, schema: Schema) -> Database:
 def _parse_task(value: Any) -> DomainTask:
     value = with_defaults(DomainTask, value)
     if isinstance(value, dict):
-        for name, kind in (("actions", Action), ("changes", InitialChange)):
+        parts = (("actions", Action), ("changes", InitialChange), ("steps", UserStep))
+        for name, kind in parts:
             if isinstance(value[name], list):
                 value[name] = [with_defaults(kind, one) for one in value[name]]
+        for step in value["steps"] if isinstance(value["steps"], list) else ():
+            if isinstance(step, dict) and isinstance(step["actions"], list):
+                step["actions"] = [with_defaults(Action, one) for one in step["actions"]]
     return from_json(DomainTask, value, "task")
+
+
+def _check_names(domain: Domain, task: DomainTask) -> None:
+    theirs = {"policy": domain.functions, "user": domain.user_functions}
+    for action in task.actions:
+        if action.name not in theirs[action.by]:
+            raise ValueError(
+                f"task {task.id}: there is no function {action.name!r} of the {action.by}"
+            )
+    for number, step in enumerate(task.steps, start=1):
+        for action in step.actions:
+            if action.by != "user" or action.name not in domain.user_functions:
+                raise ValueError(
+                    f"task {task.id}: step {number}: {action.name!r} is no function of the user"
+                )
 
 
 def _load_tasks(folder: Path, domain: Domain) -> dict[str, DomainTask]:
@@ -124,9 +144,7 @@ def _load_tasks(folder: Path, domain: Domain) -> dict[str, DomainTask]:
             task = _parse_task(line.value)
             if task.id in tasks:
                 raise ValueError(f"the id {task.id!r} stands already at {places[task.id]}")
-            for action in task.actions:
-                if action.name not in domain.functions:
-                    raise ValueError(f"task {task.id}: there is no function {action.name!r}")
+            _check_names(domain, task)
             domain.replay_golden(task)
         except (ValueError, DomainBug) as error:
             raise BadDomain(f"{line.place}: {error}") from error
@@ -137,13 +155,18 @@ def _load_tasks(folder: Path, domain: Domain) -> dict[str, DomainTask]:
 
 
 def load_folder(
-    folder: Path, *, functions: Mapping[str, TypedFunction], has_tasks: bool = True
+    folder: Path,
+    *,
+    functions: Mapping[str, TypedFunction],
+    user_functions: Mapping[str, TypedFunction] | None = None,
+    has_tasks: bool = True,
 ) -> Domain:
     """Load a domain whose functions are known already.
 
     Args:
         folder: Where its files lie.
         functions: The domain's functions, by name.
+        user_functions: Those of the user, by name.
         has_tasks: False reads no `tasks.jsonl`: while its tasks are still to be made.
 
     Raises:
@@ -165,20 +188,15 @@ def load_folder(
         functions=functions,
         policy=policy,
         tasks={},
+        user_functions=user_functions or {},
     )
-    if not has_tasks:
-        return domain
-    return Domain(
-        name=domain.name,
-        database=domain.database,
-        functions=functions,
-        policy=policy,
-        tasks=_load_tasks(folder, domain),
-    )
+    return replace(domain, tasks=_load_tasks(folder, domain)) if has_tasks else domain
 
 
 def load_package(package: str, *, has_tasks: bool = True) -> Domain:
     """Load a domain that is a Python package, whose module `functions` has a tuple `FUNCTIONS`.
+
+    Its module `user_functions`, where there is one, has the user's in the same way.
 
     Its code runs here, so it must be trusted.
 
@@ -195,11 +213,20 @@ def load_package(package: str, *, has_tasks: bool = True) -> Domain:
     folder = Path(next(iter(path)))
     if not (folder / "functions.py").is_file():
         raise BadDomain("functions.py: is missing")
+    has_user = (folder / "user_functions.py").is_file()
+    return load_folder(
+        folder,
+        functions=_import_functions(package, "functions"),
+        user_functions=_import_functions(package, "user_functions") if has_user else {},
+        has_tasks=has_tasks,
+    )
+
+
+def _import_functions(package: str, module: str) -> dict[str, TypedFunction]:
     try:
-        functions = read_functions(importlib.import_module(f"{package}.functions").FUNCTIONS)
+        return read_functions(importlib.import_module(f"{package}.{module}").FUNCTIONS)
     except (AttributeError, ImportError, SyntaxError, BadDomain) as error:
-        raise BadDomain(f"functions.py: {error}") from error
-    return load_folder(folder, functions=functions, has_tasks=has_tasks)
+        raise BadDomain(f"{module}.py: {error}") from error
 
 
 SHIPPED = ("library", "clinic")

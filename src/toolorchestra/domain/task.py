@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from toolorchestra.domain.database import Key
+
+Party = Literal["policy", "user"]
+"""Who calls a function: both have functions of their own, over the same records."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -15,6 +18,20 @@ class Action:
 
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    by: Party = "policy"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UserStep:
+    """What a scripted user does next, once the policy has said what calls for it."""
+
+    say: str
+    """With `{result}` where what the last call of `actions` gave is to stand."""
+    cues: tuple[str, ...] = ()
+    """Words of which the policy's message has to hold one, in any case of letters; none: any
+    message will do."""
+    actions: tuple[Action, ...] = ()
+    """Calls of the user's own functions, made before it speaks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +54,9 @@ class DomainTask:
     """What the user asks for, complete enough to act on without asking back."""
     scenario: str = ""
     """For a simulated user: what else the user knows, wants and would accept."""
+    steps: tuple[UserStep, ...] = ()
+    """For a scripted user: the first begins the conversation, each further one answers a message of
+    the policy's; together they say no less than `instruction`."""
     actions: tuple[Action, ...] = ()
     """Calls that solve the task, in an order that works."""
     communicate: tuple[str, ...] = ()
