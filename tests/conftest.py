@@ -15,6 +15,8 @@ from toolorchestra.types import Episode, OfferedTool, Preference, Price, Task
 os.environ.update(
     HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", WANDB_MODE="offline", WANDB_SILENT="true"
 )
+if "PYTEST_XDIST_WORKER" in os.environ:  # else all files together want several times the cores
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 # a shell starts background jobs deaf to Ctrl-C, which some tests press
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("repeatable", derandomize=True, deadline=None)

@@ -102,6 +102,7 @@ def test_two_ranks_have_the_curve_of_one_process(whole, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_run_whose_ranks_died_one_after_the_other_ends_as_if_none_had(whole, tmp_path):
     command = Command(tmp_path, *TWO_RANKS)
     follower = follower_of(command)
