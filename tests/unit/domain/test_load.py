@@ -195,31 +195,6 @@ def test_an_unknown_shipped_domain_is_refused_with_those_that_exist():
         load_shipped("bakery")
 
 
-_USER_FUNCTIONS = '''
-from toolorchestra.domain.database import Database
-
-
-def look(db: Database, customer_id: str) -> str:
-    """Look into the basket.
-
-    Args:
-        customer_id: Whose basket.
-    """
-    return f"pears of {db.get('customers', customer_id)['email']}"
-
-
-def take(db: Database, customer_id: str) -> str:
-    """Take what is in the basket.
-
-    Args:
-        customer_id: Whose basket.
-    """
-    db.update("customers", customer_id, tags=["took"])
-    return "taken"
-
-
-FUNCTIONS = (look, take)
-'''
 _ANN = {"customer_id": "C1"}
 
 
@@ -228,13 +203,6 @@ def _call(name, by="user", **arguments):
 
 
 _LOOK, _TAKE, _GET = _call("look"), _call("take"), _call("get_customer", by="policy")
-
-
-@pytest.fixture
-def market(shop_copy):
-    """The shop, whose user has two functions."""
-    (shop_copy.folder / "user_functions.py").write_text(_USER_FUNCTIONS)
-    return shop_copy
 
 
 def _scripted(actions, *steps):

@@ -115,7 +115,7 @@ def _draw_goods(service: RecordMaker, parcel: Record) -> list[Record]:
     is_asked = _zone(service, parcel)["needs_goods"]
     if not is_asked or (parcel["status"] == "booked" and rng.random() < 0.75):
         return []
-    goods = []
+    goods: list[Record] = []
     for name in rng.sample(GOODS, rng.randint(1, 3)):
         value = rng.randint(1_500, 9_000) + (0 if goods else int(money(parcel["cover"]) * 100))
         goods.append({"name": name, "value": money_text(Decimal(value) / 100)})

@@ -61,7 +61,8 @@ def price_of(
 
 def late_refund(service: Record, price: Decimal) -> Decimal:
     """What of the price of a shipment goes back when it came late."""
-    return (price * service["late_percent"] / 100).quantize(_CENT, ROUND_HALF_UP)
+    share: Decimal = price * service["late_percent"] / 100
+    return share.quantize(_CENT, ROUND_HALF_UP)
 
 
 def most_paid(office: Record, parcel: Record) -> Decimal:
