@@ -1,11 +1,11 @@
-"""Words by which a scripted customer knows what the policy wants it to do."""
+"""Whole words by which a scripted customer knows what the policy wants it to do."""
 
 from __future__ import annotations
 
-WEIGHT = ("weigh", "weight", "heavy", "scale", "grams")
+WEIGHT = ("weigh", "weighs", "weight", "heavy", "scale", "scales")
 LABEL = ("label", "parcel number", "tracking number")
-PHOTO = ("photo", "photograph", "picture")
-CARD = ("card", "letterbox")
+PHOTO = ("photo", "photos", "photograph", "picture", "pictures")
+CARD = ("card", "cards", "letterbox")
 PHONE = ("phone", "code", "message")
 SCREEN = ("screen", "display")
-BUTTON = ("restart", "button")
+BUTTON = ("restart", "button", "press")

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from toolorchestra.domain.courier.rules import first_day, is_working, price_of
-from toolorchestra.domain.load import load_shipped
+from toolorchestra.domain.load import SHIPPED, load_shipped
 from toolorchestra.domain.value import money
 
 
@@ -29,6 +29,14 @@ def test_the_user_has_something_to_do_in_many_tasks_of_every_difficulty_but_the_
     counts = Counter(task.difficulty for key, task in courier.tasks.items() if names[key])
     assert set(counts) == {2, 3, 4, 5} and min(counts.values()) >= 4
     assert set.union(*names.values()) == set(courier.user_functions)
+
+
+def test_its_functions_have_names_of_their_own(courier):
+    own = {*courier.functions, *courier.user_functions}
+    for name in SHIPPED:
+        if name != "courier":
+            other = load_shipped(name)
+            assert not own & {*other.functions, *other.user_functions}
 
 
 def test_everybody_owes_what_the_charges_come_to(records):
