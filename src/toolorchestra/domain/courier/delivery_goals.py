@@ -70,8 +70,8 @@ def reschedule_what_is_fixed(script: Script, customer: str) -> bool:
     due = own[words]["due_on"]
     day = str(script.rng.choice(named.days(script, after=due)[:8]))
     call = {"parcel_id": own[words]["parcel_id"], "customer_id": customer, "day": day}
-    is_precious = money(own[words]["cover"]) >= 300  # the rules would allow it after all
-    if is_precious or script.works("reschedule_delivery", **call):
+    # Of a precious parcel the rules might allow it after all.
+    if named.is_precious(script, own[words]) or script.works("reschedule_delivery", **call):
         return False
     script.do("trace_parcel", parcel_id=own[words]["parcel_id"])
     script.ask(
@@ -111,7 +111,7 @@ def redirect_what_is_fixed(script: Script, customer: str) -> bool:
     words = script.rng.choice(list(own))
     address = new_address(script, own[words])
     call = {"parcel_id": own[words]["parcel_id"], "customer_id": customer, **address}
-    if money(own[words]["cover"]) >= 300 or script.works("redirect_parcel", **call):
+    if named.is_precious(script, own[words]) or script.works("redirect_parcel", **call):
         return False
     script.do("trace_parcel", parcel_id=own[words]["parcel_id"])
     town = named.town_name(script, address["town_id"])
@@ -164,7 +164,7 @@ def be_away(script: Script, customer: str) -> bool:
     }
     able = [key for key, call in calls.items() if script.works("reschedule_delivery", **call)]
     fixed = [one for one in within if one["parcel_id"] not in able]
-    if not able or not fixed or any(money(one["cover"]) >= 300 for one in fixed):
+    if not able or not fixed or any(named.is_precious(script, one) for one in fixed):
         return False
     script.do("list_parcels", customer_id=customer)
     for key in able:

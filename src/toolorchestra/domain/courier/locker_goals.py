@@ -68,9 +68,8 @@ def _fetch(script: Script, customer: str, *, is_stuck: bool) -> bool:
 
 
 def _needs_identity(script: Script, parcel: Record, customer: str) -> bool:
-    limit = script.record("office", "main")["identity_from"]
     is_identified = script.record("customers", customer)["is_identified"]
-    return money(parcel["cover"]) >= money(limit) and not is_identified
+    return named.is_precious(script, parcel) and not is_identified
 
 
 def _identify(script: Script, customer: str) -> None:

@@ -9,6 +9,7 @@ from toolorchestra.domain.courier.stock import FEES, TODAY
 from toolorchestra.domain.database import Key, Record
 from toolorchestra.domain.lookup import by_words
 from toolorchestra.domain.script import Script
+from toolorchestra.domain.value import money
 
 
 def sent(script: Script, customer: Key, *statuses: str) -> dict[str, Record]:
@@ -50,6 +51,11 @@ def boxes(script: Script, customer: Key, *, is_labelled: bool) -> list[Record]:
         and ("label" in one) == is_labelled
         and not any(one["looks"] in sentence for sentence in script.sentences)
     ]
+
+
+def is_precious(script: Script, parcel: Record) -> bool:
+    """Whether who changes a delivery has to be identified."""
+    return money(parcel["cover"]) >= money(script.record("office", "main")["identity_from"])
 
 
 def town_name(script: Script, town_id: Key) -> str:
