@@ -15,7 +15,7 @@ def roomy_policy(folder: Path) -> Path:
     """The tiny policy with room for a domain's functions, which take more than its 4,096 tokens."""
     shutil.copytree(str(files("toolorchestra.model").joinpath("tiny")), folder)
     config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 8192}))
+    (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 10_240}))
     return folder
 
 
@@ -25,7 +25,7 @@ def test_the_tiny_policy_trains_on_the_simplest_tasks_of_domains(tmp_path):
             "dataset=toolscale",
             "dataset.domain.difficulties=[1]",
             f"model.path={roomy_policy(tmp_path / 'policy')}",
-            "model.max_context=8000",
+            "model.max_context=10000",
             "toolset.min_tools=1",
             "toolset.max_tools=1",
             "benchmark.transfer=null",

@@ -18,7 +18,7 @@ from toolorchestra.domain.task import Party
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallOutcome:
-    """What a call gave back to the policy."""
+    """What a call gave back to who made it."""
 
     is_ok: bool
     content: str

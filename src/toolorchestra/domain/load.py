@@ -229,7 +229,7 @@ def _import_functions(package: str, module: str) -> dict[str, TypedFunction]:
         raise BadDomain(f"{module}.py: {error}") from error
 
 
-SHIPPED = ("library", "clinic")
+SHIPPED = ("library", "clinic", "courier")
 """The domains that ship with the project, each a package beside this file."""
 
 

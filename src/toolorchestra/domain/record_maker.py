@@ -21,6 +21,11 @@ class RecordMaker:
         """Put a new record."""
         self.records.setdefault(collection, []).append(record)
 
+    def person(self) -> dict[str, str]:
+        """The name and the e-mail address of somebody new."""
+        first, last = self.make_name(), self.make_name()
+        return {"name": f"{first} {last}", "email": f"{first}.{last}@example.org".lower()}
+
     def count(self, collection: str) -> int:
         """How many records a collection has by now."""
         return len(self.records.get(collection, []))

@@ -9,39 +9,64 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolorchestra.domain.communicate import unsaid
-from toolorchestra.domain.database import Database
+from toolorchestra.domain.database import Database, Key, Record
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.environment import Environment
-from toolorchestra.domain.task import Action, DomainTask
+from toolorchestra.domain.task import RESULT, Action, DomainTask, UserStep
 
 
 class Script:
-    """Golden actions, the sentences that ask for them, and what has to be said."""
+    """Golden actions of both parties, what the user says when, and what the user has to be told."""
 
     def __init__(self, domain: Domain, rng: random.Random) -> None:
         self.rng = rng
         self.actions: list[Action] = []
+        self.steps: list[UserStep] = []
         self.sentences: list[str] = []
+        self.answers: list[str] = []
+        """What the user says beside `sentences`, with the results filled in."""
         self.communicate: list[str] = []
-        self._environment = Environment(domain.database, domain.functions)
+        self.knowledge: list[str] = []
+        self._done: list[Action] = []
+        self._result = ""
+        self._environment = Environment(domain.database, domain.functions, domain.user_functions)
 
     @property
     def database(self) -> Database:
         """The records as the actions so far have left them; to be read only."""
         return self._environment.database
 
+    def record(self, collection: str, key: Key) -> Record:
+        """One record, to be read only."""
+        return self.database.records[collection][key]
+
+    def every(self, collection: str) -> list[Record]:
+        """All records of a collection, to be read only."""
+        return list(self.database.records[collection].values())
+
     def do(self, name: str, /, **arguments: Any) -> Any:
-        """Carry out one golden action; gives its result."""
-        outcome = self._environment.call(name, arguments)
-        assert outcome.is_ok, f"golden action {name} {arguments} fails: {outcome.content}"
-        self.actions.append(Action(name=name, arguments=arguments))
-        return _read(outcome.content)
+        """Carry out one golden action of the policy; gives its result."""
+        return _read(self._carry_out(Action(name=name, arguments=arguments)))
+
+    def user_does(self, name: str, /, **arguments: Any) -> Any:
+        """Carry out one golden action of the user, before the next `answer`; gives its result."""
+        action = Action(name=name, arguments=arguments, by="user")
+        self._result = self._carry_out(action)
+        self._done.append(action)
+        return _read(self._result)
+
+    def _carry_out(self, action: Action) -> str:
+        outcome = self._environment.call(action.name, action.arguments, by=action.by)
+        assert outcome.is_ok, f"golden action {action} fails: {outcome.content}"
+        self.actions.append(action)
+        return outcome.content
 
     def works(self, name: str, /, **arguments: Any) -> bool:
-        """Whether such an action would succeed now; nothing is done."""
+        """Whether such an action of the policy would succeed now; nothing is done."""
         return self._environment.branch().call(name, arguments).is_ok
 
     def would_give(self, name: str, /, **arguments: Any) -> Any:
@@ -51,9 +76,25 @@ class Script:
         return _read(outcome.content)
 
     def ask(self, sentence: str, *communicate: str) -> None:
-        """Add what the user says, and what the user has to be told."""
+        """Add what the user says to begin with a goal, and what the user has to be told."""
+        assert not self._done, "what the user does belongs to an answer"
         self.sentences.append(sentence)
-        self.communicate += [text for text in communicate if text not in self.communicate]
+        self.steps.append(UserStep(say=sentence))
+        self.hear(*communicate)
+
+    def hear(self, *communicate: str) -> None:
+        """Add what the user has to be told."""
+        self.communicate = list(dict.fromkeys([*self.communicate, *communicate]))
+
+    def know(self, sentence: str) -> None:
+        """Add what a simulated user has to know to play its part."""
+        self.knowledge.append(sentence)
+
+    def answer(self, say: str, *cues: str) -> None:
+        """Add what the user says after `user_does`, once the policy's message holds a cue."""
+        self.steps.append(UserStep(say=say, cues=cues, actions=tuple(self._done)))
+        self.answers.append(say.replace(RESULT, self._result))
+        self._done.clear()
 
 
 def _read(content: str) -> Any:
@@ -81,21 +122,27 @@ def make_task(
 ) -> DomainTask | None:
     """A task in which one user has the goals of all `templates`, in this order.
 
+    A scripted user gives the goals one after another; what has to be done for a goal is done before
+    the next one is given.
+
     Returns:
-        None where the user cannot have one of these goals, or something that has to be said is in
-        the instruction already, so that repeating it would do.
+        None where the user cannot have one of these goals, or the user says something already that
+        the user has to be told, so that repeating it would do.
     """
     script = Script(domain, rng)
     if not all(template(script, user) for template in templates):
         return None
     instruction = " ".join([greeting, *script.sentences])
+    first, *further = script.steps
     task = DomainTask(
         id=task_id,
         instruction=instruction,
-        scenario=scenario,
+        scenario=" ".join([scenario, *script.knowledge]),
+        steps=(replace(first, say=f"{greeting} {first.say}"), *further),
         actions=tuple(script.actions),
         communicate=tuple(script.communicate),
         difficulty=difficulty,
     )
-    is_given_away = len(unsaid(task.communicate, [instruction])) < len(task.communicate)
+    said = [instruction, *script.answers]
+    is_given_away = len(unsaid(task.communicate, said)) < len(task.communicate)
     return None if is_given_away else task

@@ -7,6 +7,11 @@
 
 A record that the golden actions wrote must be written. One that they only looked up by its key must
 be come upon somehow, by key or in a search: there is more than one way to learn a thing.
+
+Where the user has functions too, the golden actions include the user's, and what either of them
+wrote or came upon counts. Still the policy alone is judged: the user does its part only when asked
+for it, so a record that only the user can write is written where the policy got the user to do it.
+A policy that calls a function of the user meets a refusal, as for any tool that does not exist.
 """
 
 from __future__ import annotations
@@ -30,9 +35,10 @@ class DomainVerdict:
     unsaid: tuple[str, ...]
     """What had to be communicated and was not."""
     unwritten: tuple[Place, ...]
-    """Records that the golden actions wrote and the rollout did not."""
+    """Records that the golden actions of either party wrote and the rollout did not."""
     unread: tuple[Place, ...]
-    """Records that the golden actions looked up and the rollout never came upon."""
+    """Records that the golden actions of either party looked up and nobody in the rollout came
+    upon."""
 
     @property
     def is_execution_correct(self) -> bool:
@@ -70,9 +76,9 @@ def verify(
     Args:
         domain: Where the task belongs.
         task: What had to be done.
-        actions: All calls of the rollout in order, those that failed and those of tools that do
-            not exist too.
-        messages: What was said to the user, without thoughts and tool results.
+        actions: All calls of the rollout in order, each by who made it, those that failed and those
+            of tools that do not exist too.
+        messages: What the policy said to the user, without thoughts and tool results.
 
     Raises:
         DomainBug: a function of the domain is broken, so the rollout cannot be judged.

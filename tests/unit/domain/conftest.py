@@ -8,6 +8,31 @@ from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.load import load_package
 
 _SHOP = Path(__file__).parent / "shop"
+_USER_FUNCTIONS = '''
+from toolorchestra.domain.database import Database
+
+
+def look(db: Database, customer_id: str) -> str:
+    """Look into the basket.
+
+    Args:
+        customer_id: Whose basket.
+    """
+    return f"pears of {db.get('customers', customer_id)['email']}"
+
+
+def take(db: Database, customer_id: str) -> str:
+    """Take what is in the basket.
+
+    Args:
+        customer_id: Whose basket.
+    """
+    db.update("customers", customer_id, tags=["took"])
+    return "taken"
+
+
+FUNCTIONS = (look, take)
+'''
 
 
 class ShopCopy:
@@ -44,3 +69,10 @@ def shop_copy(tmp_path, monkeypatch):
 @pytest.fixture
 def shop(shop_copy):
     return shop_copy.load()
+
+
+@pytest.fixture
+def market(shop_copy):
+    """A copy of the shop whose user has two functions."""
+    (shop_copy.folder / "user_functions.py").write_text(_USER_FUNCTIONS)
+    return shop_copy

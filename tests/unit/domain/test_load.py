@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from toolorchestra.domain.fault import BadDomain
@@ -189,5 +191,93 @@ def test_a_schema_that_is_wrong_is_refused_with_its_file(shop_copy):
 
 
 def test_an_unknown_shipped_domain_is_refused_with_those_that_exist():
-    with pytest.raises(ValueError, match="'bakery' is not allowed; use library, clinic"):
+    with pytest.raises(ValueError, match="'bakery' is not allowed; use library, clinic, courier"):
         load_shipped("bakery")
+
+
+_ANN = {"customer_id": "C1"}
+
+
+def _call(name, by="user", **arguments):
+    return {"name": name, "arguments": {**_ANN, **arguments}, "by": by}
+
+
+_LOOK, _TAKE, _GET = _call("look"), _call("take"), _call("get_customer", by="policy")
+
+
+def _scripted(actions, *steps):
+    task = {"id": "t", "instruction": "i", "difficulty": 1, "actions": actions, "steps": steps}
+    return json.dumps(task)
+
+
+def test_steps_that_go_through_the_golden_actions_are_loaded(market):
+    steps = (
+        {"say": "What do I have?", "actions": [_LOOK]},
+        {"say": "Please go on."},
+        {"say": "I have {result}.", "cues": ["take", "basket"], "actions": [_TAKE, _LOOK]},
+    )
+    market.append("tasks.jsonl", _scripted([_LOOK, _GET, _TAKE, _LOOK, _GET], *steps))
+    task = market.load().tasks["t"]
+    assert [len(step.actions) for step in task.steps] == [1, 0, 2]
+    assert task.steps[2].cues == ("take", "basket")
+
+
+def test_a_task_whose_user_acts_may_have_no_script(market):
+    market.append("tasks.jsonl", _scripted([_LOOK, _GET]))
+    assert market.load().tasks["t"].steps == ()
+
+
+@pytest.mark.parametrize(
+    ("actions", "steps", "reason"),
+    [
+        ([_GET], [{"say": " "}], "step 1: it says nothing"),
+        ([_GET], [{"say": "a", "cues": ["b"]}], "step 1: cues are not allowed, for it begins"),
+        ([_GET], [{"say": "{result}"}], "step 1: {result} is not allowed without an action"),
+        (
+            [_GET],
+            [{"say": "a"}, {"say": "b", "actions": [_LOOK]}],
+            "step 2: the user calls look where the golden actions have nothing",
+        ),
+        (
+            [_LOOK, _GET, _TAKE],
+            [{"say": "a"}, {"say": "b", "actions": [_LOOK, _TAKE]}],
+            "step 2: the user calls take where the golden actions have get_customer of the policy",
+        ),
+        (
+            [_GET, _LOOK],
+            [{"say": "a", "actions": [_LOOK]}],
+            "step 1: the user calls look where the golden actions have get_customer of the policy",
+        ),
+        (
+            [_TAKE, _LOOK],
+            [{"say": "a"}, {"say": "b", "actions": [_LOOK]}],
+            "step 2: the user calls look where the golden actions have take of the user",
+        ),
+        (
+            [_LOOK],
+            [{"say": "a"}, {"say": "b", "actions": [_call("look", customer_id="C2")]}],
+            "step 2: the user calls look where the golden actions have look of the user",
+        ),
+        (
+            [_GET, _LOOK],
+            [{"say": "a"}],
+            "steps: the golden action look of the user is in none",
+        ),
+        ([_GET], [{"say": "a", "actions": [_GET]}], "step 1: 'get_customer' is no function of"),
+        ([_GET], [{"say": "a", "actions": [_call("fly")]}], "step 1: the user calls fly where"),
+        ([_call("look", by="policy")], [], "task t: there is no function 'look' of the policy"),
+        ([_call("get_customer")], [], "task t: there is no function 'get_customer' of the user"),
+        (
+            [_call("look", customer_id="C9")],
+            [],
+            "golden action 1, look, fails: there is no 'C9' in customers",
+        ),
+        ([_GET], [{"cues": []}], "'say' is missing"),
+    ],
+)
+def test_steps_that_no_conversation_can_go_through_are_refused_with_their_line(
+    market, actions, steps, reason
+):
+    market.append("tasks.jsonl", _scripted(actions, *steps))
+    message = _refusal(market)
+    assert message.startswith("tasks.jsonl, line 5: ") and reason in message, message

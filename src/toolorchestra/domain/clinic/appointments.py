@@ -12,12 +12,12 @@ from toolorchestra.domain.clinic.steps import (
     desk,
     end_waiting,
     is_short_notice,
-    one,
     today,
 )
 from toolorchestra.domain.clinic.times import is_time
 from toolorchestra.domain.database import Database, Record
 from toolorchestra.domain.fault import DomainError
+from toolorchestra.domain.lookup import one
 from toolorchestra.domain.new_key import new_key
 
 _PAYMENT_DAYS = 30

@@ -13,8 +13,8 @@ from toolorchestra.domain.value import money, money_text
 
 def _draw_who(script: Script, patient: str) -> dict[str, str]:
     """A service for the patient, and a doctor who offers it."""
-    service = script.rng.choice(named.every(script, "services"))
-    doctors = [one for one in named.every(script, "doctors") if offers(one, service)]
+    service = script.rng.choice(script.every("services"))
+    doctors = [one for one in script.every("doctors") if offers(one, service)]
     doctor = script.rng.choice(doctors)["doctor_id"]
     return {"patient_id": patient, "doctor_id": doctor, "service_id": service["service_id"]}
 
@@ -95,10 +95,10 @@ def book_earliest(script: Script, patient: str) -> bool:
 def book_preferred(script: Script, patient: str) -> bool:
     """See the best liked doctor who has time."""
     who = _draw_who(script, patient)
-    service = named.record(script, "services", who["service_id"])
+    service = script.record("services", who["service_id"])
     day = script.rng.choice(named.working_days(script, who["doctor_id"]))
     for doctor in script.do("get_patient", patient_id=patient)["preferred_doctors"]:
-        if offers(named.record(script, "doctors", doctor), service):
+        if offers(script.record("doctors", doctor), service):
             who["doctor_id"] = doctor
             slot = first_slot(script, who, [day])
             if slot is not None:
@@ -119,7 +119,7 @@ def book_preferred(script: Script, patient: str) -> bool:
 def pay_and_book(script: Script, patient: str) -> bool:
     """Pay as much as it takes to get an appointment."""
     overdue = overdue_invoices(script, patient)
-    limit = money(named.record(script, "desk", "main")["max_overdue"])
+    limit = money(script.record("desk", "main")["max_overdue"])
     rest = sum(open_amount(one) for one in overdue)
     if rest <= limit:
         return False
@@ -150,7 +150,7 @@ def book_two(script: Script, patient: str) -> bool:
     first, second = _draw_who(script, patient), _draw_who(script, patient)
     if first["doctor_id"] == second["doctor_id"]:
         return False
-    service = named.record(script, "services", first["service_id"])
+    service = script.record("services", first["service_id"])
     days = set(named.working_days(script, first["doctor_id"]))
     for day in sorted(days & set(named.working_days(script, second["doctor_id"]))):
         earlier = [slot for slot in slots_of(script, first, day) if slot.start < "12:00"][:1]

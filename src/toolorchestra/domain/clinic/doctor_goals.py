@@ -25,7 +25,7 @@ def draw_day(script: Script, doctor: str, at_least: int = 1) -> tuple[str, list[
 
 def patient_name(script: Script, visit: Record) -> str:
     """Whom an appointment is for."""
-    return str(named.record(script, "patients", visit["patient"])["name"])
+    return str(script.record("patients", visit["patient"])["name"])
 
 
 def ask_last(script: Script, doctor: str) -> bool:
@@ -50,7 +50,7 @@ def ask_income(script: Script, doctor: str) -> bool:
         return False
     day, visits = drawn
     script.do("get_schedule", doctor_id=doctor, day=day)
-    prices = [money(named.record(script, "services", v["service"])["price"]) for v in visits]
+    prices = [money(script.record("services", v["service"])["price"]) for v in visits]
     total = money_text(sum(prices, Decimal(0)))
     script.ask(f"What do my appointments on {day} come to at our prices, all together?", total)
     return True
@@ -59,7 +59,7 @@ def ask_income(script: Script, doctor: str) -> bool:
 def ask_waiting(script: Script, doctor: str) -> bool:
     """Who has waited longest."""
     services = sorted(
-        {one["service"] for one in named.every(script, "waiting") if one["doctor"] == doctor}
+        {one["service"] for one in script.every("waiting") if one["doctor"] == doctor}
     )
     if not services:
         return False
@@ -88,7 +88,7 @@ def renew_for(script: Script, doctor: str) -> bool:
     else:
         script.do("list_prescriptions", patient_id=patient)
         told = prescription["valid_until"]
-    name = named.record(script, "patients", patient)["name"]
+    name = script.record("patients", patient)["name"]
     script.ask(
         f"If the rules allow it, renew {medicine} for {name} in my name. Until which day is it "
         "valid, renewed or not?",
@@ -104,9 +104,9 @@ def hand_over(script: Script, doctor: str) -> bool:
         return False
     day, visits = drawn
     visit = script.rng.choice(visits)
-    service = named.record(script, "services", visit["service"])
+    service = script.record("services", visit["service"])
     colleagues = []
-    for other in named.every(script, "doctors"):
+    for other in script.every("doctors"):
         call = {
             "appointment_id": visit["appointment_id"],
             "day": day,
@@ -166,7 +166,7 @@ def fill_gaps(script: Script, doctor: str) -> bool:
 def _coming(script: Script, entry: Record) -> list[Record]:
     return [
         visit
-        for visit in named.every(script, "appointments")
+        for visit in script.every("appointments")
         if visit["status"] == "booked"
         and all(visit[name] == entry[name] for name in ("patient", "doctor", "service"))
     ]

@@ -6,8 +6,8 @@ import datetime
 from typing import Any
 
 from toolorchestra.domain.clinic.rules import offers
-from toolorchestra.domain.clinic.steps import one
 from toolorchestra.domain.database import Database, Record
+from toolorchestra.domain.lookup import one
 
 
 def get_rules(db: Database) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from toolorchestra.domain.value import money, money_text
 
 def overdue_invoices(script: Script, patient: str) -> list[Record]:
     """What a patient should have paid by now, the longest due first."""
-    own = [one for one in named.every(script, "invoices") if one["patient"] == patient]
+    own = [one for one in script.every("invoices") if one["patient"] == patient]
     overdue = [one for one in own if is_overdue(one, TODAY)]
     return sorted(overdue, key=lambda one: str(one["due_on"]))
 

@@ -17,7 +17,7 @@ def who_of(visit: Record) -> dict[str, str]:
 
 
 def _is_late(script: Script, visit: Record) -> bool:
-    rules = named.record(script, "desk", "main")
+    rules = script.record("desk", "main")
     left = moment_of(visit["day"], visit["start"]) - moment_of(rules["today"], rules["time"])
     return left < datetime.timedelta(hours=rules["notice_hours"])
 

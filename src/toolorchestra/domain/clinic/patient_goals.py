@@ -22,10 +22,10 @@ def ask_appointment(script: Script, patient: str) -> bool:
 
 def ask_share(script: Script, patient: str) -> bool:
     """What a service would cost after what the insurance pays."""
-    service = script.rng.choice(named.every(script, "services"))
+    service = script.rng.choice(script.every("services"))
     cover = script.do("get_patient", patient_id=patient)["cover"]
     script.do("list_services")
-    percent = 100 - named.record(script, "covers", cover)["percent"]
+    percent = 100 - script.record("covers", cover)["percent"]
     script.do("get_rules")
     share = money_text(money(service["price"]) * percent / 100)
     script.ask(f"How much would I have to pay myself for one {service['name']}?", share)
@@ -43,7 +43,7 @@ def change_phone(script: Script, patient: str) -> bool:
 def choose_allergies(script: Script, patient: str) -> bool:
     """Be allergic to something else."""
     chosen = script.rng.sample(SUBSTANCES, 3)
-    if set(chosen) == set(named.record(script, "patients", patient)["allergies"]):
+    if set(chosen) == set(script.record("patients", patient)["allergies"]):
         return False
     script.do("set_allergies", patient_id=patient, substances=chosen)
     script.ask(f"I am allergic to {chosen[0]}, {chosen[1]} and {chosen[2]}, and to nothing else.")
@@ -53,7 +53,7 @@ def choose_allergies(script: Script, patient: str) -> bool:
 def choose_doctors(script: Script, patient: str) -> bool:
     """Prefer other doctors."""
     doctors = script.rng.sample(sorted(script.database.records["doctors"]), 3)
-    if doctors == named.record(script, "patients", patient)["preferred_doctors"]:
+    if doctors == script.record("patients", patient)["preferred_doctors"]:
         return False
     script.do("set_preferred_doctors", patient_id=patient, doctor_ids=doctors)
     names = [f"Dr {named.doctor_name(script, doctor)}" for doctor in doctors]
@@ -83,7 +83,7 @@ def wait(script: Script, patient: str) -> bool:
 
 def stop_waiting(script: Script, patient: str) -> bool:
     """Wait no longer."""
-    entries = [one for one in named.every(script, "waiting") if one["patient"] == patient]
+    entries = [one for one in script.every("waiting") if one["patient"] == patient]
     if not entries:
         return False
     entry = script.rng.choice(entries)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolorchestra.domain.clinic.steps import one
 from toolorchestra.domain.database import Database, Record
-from toolorchestra.domain.fault import DomainError
+from toolorchestra.domain.lookup import by_name, one
 
 
 def find_patient(db: Database, name: str) -> Record:
@@ -15,11 +14,7 @@ def find_patient(db: Database, name: str) -> Record:
     Args:
         name: The full name, in any case.
     """
-    wanted = name.strip().casefold()
-    found = db.where("patients", lambda patient: patient["name"].casefold() == wanted)
-    if not found:
-        raise DomainError(f"no patient is called {name!r}")
-    return found[0]
+    return by_name(db, "patients", name)
 
 
 def get_patient(db: Database, patient_id: str) -> Record:

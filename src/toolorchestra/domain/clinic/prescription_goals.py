@@ -107,7 +107,7 @@ def renew_or_visit(script: Script, patient: str) -> bool:
     if not unseen:
         return False
     name = script.rng.choice(unseen)
-    (service,) = [s for s in named.every(script, "services") if s["name"] == _FOLLOW_UP]
+    (service,) = [s for s in script.every("services") if s["name"] == _FOLLOW_UP]
     doctor = own[name]["doctor"]
     who = {"patient_id": patient, "doctor_id": doctor, "service_id": service["service_id"]}
     slot = first_slot(script, who, named.working_days(script, doctor))
@@ -130,12 +130,12 @@ def _was_seen(script: Script, prescription: Record) -> bool:
         visit["status"] == "done"
         and visit["doctor"] == prescription["doctor"]
         and visit["patient"] == prescription["patient"]
-        for visit in named.every(script, "appointments")
+        for visit in script.every("appointments")
     )
 
 
 def _harms(script: Script, prescription: Record) -> bool:
     """Whether the patient is allergic to the medicine."""
-    allergies = named.record(script, "patients", prescription["patient"])["allergies"]
-    substances = named.record(script, "medicines", prescription["medicine"])["substances"]
+    allergies = script.record("patients", prescription["patient"])["allergies"]
+    substances = script.record("medicines", prescription["medicine"])["substances"]
     return bool(set(allergies) & set(substances))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from toolorchestra.domain.clinic.steps import desk, one, today
+from toolorchestra.domain.clinic.steps import desk, today
 from toolorchestra.domain.database import Database, Record
 from toolorchestra.domain.fault import DomainError
+from toolorchestra.domain.lookup import one
 
 
 def list_prescriptions(db: Database, patient_id: str) -> list[dict[str, Any]]:

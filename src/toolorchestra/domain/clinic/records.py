@@ -90,13 +90,12 @@ def _add_doctors(clinic: RecordMaker) -> None:
 def _add_patients(clinic: RecordMaker) -> None:
     rng = clinic.rng
     for number in range(1, _NUM_PATIENTS + 1):
-        first, last = clinic.make_name(), clinic.make_name()
+        person = clinic.person()
         born_on = datetime.date(1950, 1, 1) + datetime.timedelta(days=rng.randint(0, 25_000))
         clinic.add(
             "patients",
             patient_id=f"P{number:03}",
-            name=f"{first} {last}",
-            email=f"{first}.{last}@example.org".lower(),
+            **person,
             phone=f"0{rng.randint(200, 999)} {rng.randint(100_000, 999_999)}",
             born_on=str(born_on),
             cover=rng.choice(list(COVERS)),

@@ -7,12 +7,10 @@ from decimal import Decimal
 
 from toolorchestra.domain.clinic.rules import can_hold, clash, hours_problem
 from toolorchestra.domain.clinic.times import moment_of
-from toolorchestra.domain.database import Database, Key, Record
+from toolorchestra.domain.database import Database, Record
 from toolorchestra.domain.fault import DomainError
+from toolorchestra.domain.lookup import one
 from toolorchestra.domain.value import money, money_text
-
-# Joins search instead of looking up by key, so that only the records that a call is about count as
-# looked up.
 
 
 def desk(db: Database) -> Record:
@@ -23,18 +21,6 @@ def desk(db: Database) -> Record:
 def today(db: Database) -> datetime.date:
     """The day on which everything happens."""
     return datetime.date.fromisoformat(desk(db)["today"])
-
-
-def one(db: Database, collection: str, key: Key) -> Record:
-    """A record that a call names beside what it is about.
-
-    Raises:
-        DomainError: there is no such record.
-    """
-    found = db.where(collection, **{db.schema.collections[collection].key: key})
-    if not found:
-        raise DomainError(f"there is no {key!r} in {collection}")
-    return found[0]
 
 
 def check_visit(db: Database, visit: Record) -> None:

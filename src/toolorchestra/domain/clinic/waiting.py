@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from toolorchestra.domain.clinic.steps import one, today
+from toolorchestra.domain.clinic.steps import today
 from toolorchestra.domain.database import Database, Record
 from toolorchestra.domain.fault import DomainError
+from toolorchestra.domain.lookup import one
 from toolorchestra.domain.new_key import new_key
 
 

@@ -18,6 +18,7 @@ from toolorchestra.domain.library.steps import (
     plan_of,
     today,
 )
+from toolorchestra.domain.lookup import one
 from toolorchestra.domain.new_key import new_key
 from toolorchestra.domain.value import money, money_text
 
@@ -120,7 +121,7 @@ def place_hold(db: Database, member_id: str, book_id: str, branch_id: str) -> Re
         raise DomainError(f"a copy is available at {branch}")
     if db.where("holds", member=member_id, book=book_id):
         raise DomainError("the member has a hold on the book already")
-    copies = [db.where("copies", copy_id=loan["copy"])[0] for loan in open_loans(db, member_id)]
+    copies = [one(db, "copies", loan["copy"]) for loan in open_loans(db, member_id)]
     if any(copy["book"] == book_id for copy in copies):
         raise DomainError("the member has borrowed the book")
     plan = plan_of(db, member)

@@ -6,17 +6,17 @@ A goal names books by title and branches by name, as people do, and only where t
 from __future__ import annotations
 
 from toolorchestra.domain.database import Record
-from toolorchestra.domain.library.steps import book_of, open_loans
+from toolorchestra.domain.library.steps import open_loans
+from toolorchestra.domain.lookup import by_words
 from toolorchestra.domain.script import Script
 from toolorchestra.domain.value import money
 
 
 def _loans_by_title(script: Script, member: str) -> dict[str, Record]:
     """The member's open loans whose title names one of them."""
-    copies = script.database.records["copies"]
     loans = open_loans(script.database.fresh(), member)
-    titles = [book_of(script.database.fresh(), copies[loan["copy"]])["title"] for loan in loans]
-    return {t: loan for t, loan in zip(titles, loans, strict=True) if titles.count(t) == 1}
+    copies = [script.record("copies", loan["copy"]) for loan in loans]
+    return by_words([script.record("books", copy["book"])["title"] for copy in copies], loans)
 
 
 def ask_due(script: Script, member: str) -> bool:
@@ -24,7 +24,7 @@ def ask_due(script: Script, member: str) -> bool:
     loans = _loans_by_title(script, member)
     if not loans:
         return False
-    title = script.rng.choice(sorted(loans))
+    title = script.rng.choice(list(loans))
     script.do("list_loans", member_id=member)
     script.ask(f'When is "{title}", which I have at home, due?', loans[title]["due_on"])
     return True
@@ -33,7 +33,7 @@ def ask_due(script: Script, member: str) -> bool:
 def renew(script: Script, member: str) -> bool:
     """Renew one loan."""
     loans = _loans_by_title(script, member)
-    able = [t for t in sorted(loans) if script.works("renew_loan", copy_id=loans[t]["copy"])]
+    able = [t for t in loans if script.works("renew_loan", copy_id=loans[t]["copy"])]
     if not able:
         return False
     title = script.rng.choice(able)
@@ -47,7 +47,7 @@ def renew_what_can_be(script: Script, member: str) -> bool:
     loans = _loans_by_title(script, member)
     if len(loans) < 2 or len(loans) < len(open_loans(script.database.fresh(), member)):
         return False
-    works = {t: script.works("renew_loan", copy_id=loans[t]["copy"]) for t in sorted(loans)}
+    works = {t: script.works("renew_loan", copy_id=loans[t]["copy"]) for t in loans}
     if len(set(works.values())) < 2:
         return False
     script.do("list_loans", member_id=member)
@@ -68,7 +68,7 @@ def renew_what_can_be(script: Script, member: str) -> bool:
 def renew_against_the_rules(script: Script, member: str) -> bool:
     """Ask for a renewal that the rules forbid."""
     loans = _loans_by_title(script, member)
-    unable = [t for t in sorted(loans) if not script.works("renew_loan", copy_id=loans[t]["copy"])]
+    unable = [t for t in loans if not script.works("renew_loan", copy_id=loans[t]["copy"])]
     if not unable:
         return False
     title = script.rng.choice(unable)
@@ -85,7 +85,7 @@ def give_back(script: Script, member: str) -> bool:
     loans = _loans_by_title(script, member)
     if not loans:
         return False
-    title = script.rng.choice(sorted(loans))
+    title = script.rng.choice(list(loans))
     fine = script.do("return_copy", copy_id=loans[title]["copy"])["fine"]
     if money(fine):
         script.ask(f'I am returning "{title}". How high is the fine for it?', fine)
@@ -99,7 +99,7 @@ def lose(script: Script, member: str) -> bool:
     loans = _loans_by_title(script, member)
     if not loans:
         return False
-    title = script.rng.choice(sorted(loans))
+    title = script.rng.choice(list(loans))
     cost = script.do("report_lost", copy_id=loans[title]["copy"])["cost"]
     script.ask(f'I have lost "{title}". What does it cost me?', cost)
     return True
@@ -113,8 +113,8 @@ def borrow(script: Script, member: str) -> bool:
     copy = script.rng.choice(single)
     if not script.works("lend_copy", member_id=member, copy_id=copy["copy_id"]):
         return False
-    title = script.database.records["books"][copy["book"]]["title"]
-    branch = script.database.records["branches"][copy["branch"]]["name"]
+    title = script.record("books", copy["book"])["title"]
+    branch = script.record("branches", copy["branch"])["name"]
     due = script.do("lend_copy", member_id=member, copy_id=copy["copy_id"])["due_on"]
     script.ask(f'Lend me the copy of "{title}" at {branch}; when is it due?', due)
     return True

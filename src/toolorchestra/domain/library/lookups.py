@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from toolorchestra.domain.database import Database, Record
-from toolorchestra.domain.fault import DomainError
 from toolorchestra.domain.library.steps import book_of, open_loans
+from toolorchestra.domain.lookup import by_name, one
 
 _MAX_BOOKS = 20
 
@@ -27,11 +27,7 @@ def find_member(db: Database, name: str) -> Record:
     Args:
         name: The full name, in any case.
     """
-    wanted = name.strip().casefold()
-    found = db.where("members", lambda member: member["name"].casefold() == wanted)
-    if not found:
-        raise DomainError(f"no member is called {name!r}")
-    return found[0]
+    return by_name(db, "members", name)
 
 
 def get_member(db: Database, member_id: str) -> Record:
@@ -88,7 +84,7 @@ def list_loans(db: Database, member_id: str) -> list[dict[str, Any]]:
     db.get("members", member_id)
     loans = []
     for loan in open_loans(db, member_id):
-        (copy,) = db.where("copies", copy_id=loan["copy"])
+        copy = one(db, "copies", loan["copy"])
         loans.append({**loan, "title": book_of(db, copy)["title"], "book": copy["book"]})
     return loans
 

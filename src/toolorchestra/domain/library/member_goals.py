@@ -11,15 +11,15 @@ from toolorchestra.domain.value import money, money_text
 
 
 def _member(script: Script, member: str) -> Record:
-    return script.database.records["members"][member]
+    return script.record("members", member)
 
 
 def _any_book(script: Script) -> Record:
-    return script.rng.choice(list(script.database.records["books"].values()))
+    return script.rng.choice(script.every("books"))
 
 
 def _any_branch(script: Script) -> Record:
-    return script.rng.choice(list(script.database.records["branches"].values()))
+    return script.rng.choice(script.every("branches"))
 
 
 def ask_debt(script: Script, member: str) -> bool:
@@ -47,7 +47,7 @@ def ask_pages(script: Script, member: str) -> bool:
 
 def ask_waiting(script: Script, member: str) -> bool:
     """How many members wait for a book."""
-    waited_for = sorted({hold["book"] for hold in script.database.records["holds"].values()})
+    waited_for = sorted({hold["book"] for hold in script.every("holds")})
     if not waited_for:
         return False
     book = script.do("get_book", book_id=script.rng.choice(waited_for))
@@ -69,10 +69,10 @@ def hold(script: Script, member: str) -> bool:
 
 def unhold(script: Script, member: str) -> bool:
     """Wait for a book no longer."""
-    holds = [h for h in script.database.records["holds"].values() if h["member"] == member]
+    holds = [h for h in script.every("holds") if h["member"] == member]
     if not holds:
         return False
-    book = script.database.records["books"][script.rng.choice(holds)["book"]]
+    book = script.record("books", script.rng.choice(holds)["book"])
     script.do("cancel_hold", member_id=member, book_id=book["book_id"])
     script.ask(f'I no longer want to wait for "{book["title"]}": cancel that hold.')
     return True
@@ -124,7 +124,7 @@ def choose_reading(script: Script, member: str) -> bool:
     if books == _member(script, member)["reading_list"]:
         return False
     script.do("set_reading_list", member_id=member, book_ids=books)
-    titles = [f'"{script.database.records["books"][book]["title"]}"' for book in books]
+    titles = [f'"{script.record("books", book)["title"]}"' for book in books]
     script.ask(f"Replace my reading list by {titles[0]}, then {titles[1]}, then {titles[2]}.")
     return True
 

@@ -87,13 +87,12 @@ def _add_books(library: RecordMaker) -> None:
 def _add_members(library: RecordMaker) -> None:
     rng = library.rng
     for number in range(1, _NUM_MEMBERS + 1):
-        first, last = library.make_name(), library.make_name()
+        person = library.person()
         owes = f"{rng.randint(0, 24)}.{rng.randint(0, 99):02}" if rng.random() < 0.5 else "0.00"
         library.add(
             "members",
             member_id=f"M{number:03}",
-            name=f"{first} {last}",
-            email=f"{first}.{last}@example.org".lower(),
+            **person,
             address={
                 "street": f"{library.make_name()} Street {rng.randint(1, 99)}",
                 "town": library.make_name(),

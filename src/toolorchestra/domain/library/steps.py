@@ -7,10 +7,8 @@ from decimal import Decimal
 
 from toolorchestra.domain.database import Database, Record
 from toolorchestra.domain.fault import DomainError
+from toolorchestra.domain.lookup import one
 from toolorchestra.domain.value import money, money_text
-
-# Joins search instead of looking up by key, so that only the records that a call is about count as
-# looked up.
 
 
 def desk(db: Database) -> Record:
@@ -25,12 +23,12 @@ def today(db: Database) -> datetime.date:
 
 def plan_of(db: Database, member: Record) -> Record:
     """The plan of a member."""
-    return db.where("plans", plan_id=member["plan"])[0]
+    return one(db, "plans", member["plan"])
 
 
 def book_of(db: Database, copy: Record) -> Record:
     """The book that a copy is one of."""
-    return db.where("books", book_id=copy["book"])[0]
+    return one(db, "books", copy["book"])
 
 
 def open_loans(db: Database, member_id: str) -> list[Record]:

@@ -248,7 +248,7 @@ def test_what_is_stopped_stays_stopped(desk, prescription):
 def test_people_and_what_is_theirs_are_found(desk, clinic):
     name = clinic.database.records["patients"]["P001"]["name"]
     assert _works(desk, "find_patient", name=f" {name.upper()} ")["patient_id"] == "P001"
-    _fails(desk, "no patient is called 'Nobody'", "find_patient", name="Nobody")
+    _fails(desk, "nobody in patients is called 'Nobody'", "find_patient", name="Nobody")
     _book(desk, start="11:00")
     _book(desk, start="09:00")
     day = _works(desk, "get_schedule", doctor_id="D02", day=_FRIDAY)

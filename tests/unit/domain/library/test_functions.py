@@ -131,7 +131,7 @@ def test_extending_adds_a_year_and_the_fee(desk):
 def test_a_member_is_found_by_name_and_a_book_by_what_is_known_of_it(desk, library):
     member = library.database.records["members"]["M001"]
     assert '"member_id": "M001"' in _works(desk, "find_member", name=member["name"].upper())
-    _fails(desk, "no member is called 'Nobody'", "find_member", name="Nobody")
+    _fails(desk, "nobody in members is called 'Nobody'", "find_member", name="Nobody")
     book = library.database.records["books"]["B001"]
     author = library.database.records["authors"][book["authors"][0]]["name"]
     found = {"title": book["title"][4:], "author": author, "subject": book["subjects"][0]}
