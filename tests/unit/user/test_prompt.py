@@ -87,7 +87,7 @@ def test_the_schema_is_one_that_strict_providers_take():
         if node.get("type") == "object":
             assert node["additionalProperties"] is False
             assert set(node["required"]) == set(node["properties"])
-        for child in (*node.get("properties", {}).values(), node.get("items", {})):
+        for child in (*node.get("properties", {}).values(), *filter(None, [node.get("items")])):
             check(child)
 
     check(SCHEMA)
