@@ -113,6 +113,8 @@ def check_user(config: PlayConfig) -> list[str]:
             f"user: {user.name} is not allowed with dataset={config.dataset.name}, whose tasks "
             "belong to no domain; use user=none, or dataset=toolscale"
         )
+    for domain in domains:
+        _check_openings(domain)
     if user.kind == "llm":
         listed_price(config.pricing, user.model, wanted_by="user.model")
         _check_served(
@@ -134,6 +136,15 @@ def _notes_without_user(domain: str) -> list[str]:
         f"{count} of {len(tasks)} tasks of the domain {domain} need a user who acts, and cannot be "
         "solved with user=none"
     ]
+
+
+def _check_openings(domain: str) -> None:
+    for task in load_shipped(domain).tasks.values():
+        if task.steps and task.steps[0].actions:
+            raise ValueError(
+                f"user: task {task.id} of the domain {domain} is not allowed, as its user acts "
+                "before there is a message to answer; use actions in later steps only"
+            )
 
 
 def _check_patience(deadline_s: float, rollout: RolloutConfig) -> None:

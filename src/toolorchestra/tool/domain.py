@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolorchestra.domain.environment import Environment
+from toolorchestra.domain.environment import CallOutcome, Environment
 from toolorchestra.domain.fault import DomainBug
 from toolorchestra.domain.goal import goal_of
 from toolorchestra.domain.load import load_shipped
+from toolorchestra.domain.task import Party
 from toolorchestra.tool.base import CallContext, Tool
 from toolorchestra.types import Json, ResultStatus, Task, ToolResult
 
@@ -20,6 +21,16 @@ class Environments:
 
     def __init__(self) -> None:
         self._by_session: dict[str, Environment] = {}
+
+    async def call(
+        self, name: str, arguments: Json, *, session: str, task: Task, by: Party = "policy"
+    ) -> CallOutcome:
+        """Call a function in a rollout's own environment.
+
+        Raises:
+            DomainBug: the function is broken.
+        """
+        return self.of(session, task).call(name, arguments, by=by)
 
     def of(self, session: str, task: Task) -> Environment:
         """A rollout's own environment, made at its first call."""
@@ -47,8 +58,9 @@ class DomainTool:
         """Call the function. What it cannot do is told to the policy; a bug voids the rollout."""
         status: ResultStatus = "ok"
         try:
-            environment = self._environments.of(context.session, context.episode.task)
-            outcome = environment.call(self._name, arguments)
+            outcome = await self._environments.call(
+                self._name, arguments, session=context.session, task=context.episode.task
+            )
         except DomainBug as bug:
             status, content = "provider_error", f"error: {bug}"
         else:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolorchestra.domain.environment import Environment
 from toolorchestra.domain.fault import DomainBug
-from toolorchestra.types import ResultStatus, ToolCall, ToolResult, Turn
+from toolorchestra.tool.domain import Environments
+from toolorchestra.types import ResultStatus, Task, ToolCall, ToolResult, Turn
 
 
 def first_call_number(turns: Sequence[Turn]) -> int:
@@ -19,15 +19,19 @@ def call_id(number: int) -> str:
     return f"user_call_{number}"
 
 
-def act(environment: Environment, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
-    """Carries out calls in their order, also where one before them failed."""
-    return tuple(_act(environment, call) for call in calls)
+async def act(
+    calls: Sequence[ToolCall], environments: Environments, *, session: str, task: Task
+) -> list[ToolResult]:
+    """Carries out calls in a rollout, in their order, also where one before them failed."""
+    return [await _act(call, environments, session, task) for call in calls]
 
 
-def _act(environment: Environment, call: ToolCall) -> ToolResult:
+async def _act(call: ToolCall, environments: Environments, session: str, task: Task) -> ToolResult:
     status: ResultStatus = "ok"
     try:
-        outcome = environment.call(call.name, call.arguments, by="user")
+        outcome = await environments.call(
+            call.name, call.arguments, session=session, task=task, by="user"
+        )
     except DomainBug as bug:
         status, content = "provider_error", f"error: {bug}"
     else:

@@ -77,7 +77,6 @@ class LlmUser:
     ) -> UserMessage:
         """Calls by turns with what they gave, until it speaks: calls are bounded, so are turns."""
         messages = messages_of(self._config.system, goal, episode.task.question, turns)
-        environment = self._environments.of(session, episode.task)
         first, calls, results = first_call_number(turns), list[ToolCall](), list[ToolResult]()
         while not fault_in(results):
             left = self._config.max_calls - len(calls)
@@ -93,7 +92,7 @@ class LlmUser:
                 ToolCall(id=call_id(number), name=call.name, arguments=call.arguments)
                 for number, call in enumerate(said.calls, start=first + len(calls))
             ]
-            gave = act(environment, asked)
+            gave = await act(asked, self._environments, session=session, task=episode.task)
             calls, results = [*calls, *asked], [*results, *gave]
             messages += called(asked, gave)
         return UserMessage(text="", calls=tuple(calls), results=tuple(results))

@@ -52,12 +52,12 @@ class ScriptedUser:
             return UserReply(message=UserMessage(text="", is_last=True))
         step = steps[progress.num_taken]
         if calls_for(step, said_in(turns[-1])):
-            return self._step(episode, turns, step, session)
+            return await self._step(episode, turns, step, session)
         if progress.num_missed + 1 >= self._patience:
             return UserReply(message=UserMessage(text=LEAVES, is_last=True))
         return UserReply(message=UserMessage(text=MISSED.format(said=progress.waiting)))
 
-    def _step(
+    async def _step(
         self, episode: Episode, turns: Sequence[Turn], step: UserStep, session: str
     ) -> UserReply:
         first = first_call_number(turns)
@@ -65,10 +65,9 @@ class ScriptedUser:
             ToolCall(id=call_id(number), name=action.name, arguments=dict(action.arguments))
             for number, action in enumerate(step.actions, start=first)
         )
-        environment = self._environments.of(session, episode.task)
-        results = act(environment, calls)
+        results = await act(calls, self._environments, session=session, task=episode.task)
         said = step.say.replace(RESULT, results[-1].content) if results else step.say
-        message = UserMessage(text=said, calls=calls, results=results)
+        message = UserMessage(text=said, calls=calls, results=tuple(results))
         return UserReply(message=message, fault=fault_in(results))
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from tests.composed import options_of
 
@@ -66,6 +68,15 @@ def test_a_users_model_needs_its_key_and_a_script_needs_nothing(monkeypatch):
     with pytest.raises(ValueError, match="OPENAI_API_KEY is not set, and user.model needs it"):
         check_worlds(options_of(*DOMAINS))
     check_worlds(options_of("dataset=toolscale", "user=scripted"))
+
+
+def test_a_user_that_acts_before_it_is_spoken_to_is_refused(locker, monkeypatch):
+    task = locker.tasks["stuck"]
+    hasty = replace(task, steps=(replace(task.steps[1], cues=()), *task.steps[2:]))
+    domain = replace(locker, tasks={"hasty": hasty})
+    monkeypatch.setattr("toolorchestra.worlds.load_shipped", lambda name: domain)
+    with pytest.raises(ValueError, match="user: task stuck of the domain library is not allowed"):
+        check_worlds(options_of("dataset=toolscale", "user=scripted"))
 
 
 def test_tasks_that_nobody_can_solve_without_a_user_are_told(locker, monkeypatch):
