@@ -32,6 +32,7 @@ from toolorchestra.config import Config, register
 from toolorchestra.dataset.source import make_source
 from toolorchestra.model.policy import load_policy
 from toolorchestra.rollout.player import Stage
+from toolorchestra.tool.domain import Environments
 from toolorchestra.trainer.batch import TrainingRow
 from toolorchestra.trainer.collect import Scorer
 from toolorchestra.types import Row
@@ -185,7 +186,7 @@ def _play(groups: int) -> tuple[PreTrainedModel, list[TrainingRow]]:
     score = Scorer(reward=options.reward, algorithm=options.algorithm)
     kept = []
     stage = Stage(
-        tools=build_tools(options),
+        tools=build_tools(options, Environments()),
         speaker=speaker,
         config=options.rollout,
         max_new_tokens=options.model.max_new_tokens,

@@ -35,11 +35,12 @@ from toolorchestra.rollout.player import Stage
 from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.rollout.spending import Spending
 from toolorchestra.tool.base import Tool
-from toolorchestra.tool.domain import domain_tools
+from toolorchestra.tool.domain import Environments, domain_tools
 from toolorchestra.tool.registry import Services, build_all
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.toolset.offer import shown_as
 from toolorchestra.trainer.module import OrchestratorModule, Outside
+from toolorchestra.user.registry import build_user
 from toolorchestra.worlds import worlds_of
 
 MAX_LOGPROB_GAPS = {"float32": 1e-3, "bfloat16": 0.1}
@@ -50,7 +51,11 @@ PROBE = "Which tool is worth its price? Call it, read what it says, and answer t
 
 
 def build_tools(
-    config: PlayConfig, providers: Providers | None = None, cassette: Cassette | None = None
+    config: PlayConfig,
+    environments: Environments,
+    *,
+    providers: Providers | None = None,
+    cassette: Cassette | None = None,
 ) -> dict[str, Tool]:
     """Every tool of every world and every function of the tasks' domains, by name.
 
@@ -58,6 +63,7 @@ def build_tools(
 
     Args:
         config: Names the worlds.
+        environments: Where functions of domains work.
         providers: Who answers for real models and searches; None: all are simulated.
         cassette: Where answers of one's own servers are kept, or come from; None: neither.
     """
@@ -67,7 +73,7 @@ def build_tools(
         if providers is not None and toolset.experts == "real":
             services = Services(providers=providers, prompts=config.expert, context=toolset.context)
         build_all(toolset.tools, services, cassette=cassette, into=tools)
-    return tools | domain_tools(config.dataset.domains)
+    return tools | domain_tools(config.dataset.domains, environments)
 
 
 def tool_labels(config: PlayConfig) -> Mapping[str, str]:
@@ -108,12 +114,14 @@ def build_stage(
     """
     is_real = any(toolset.experts == "real" for _, toolset, _, _ in worlds_of(config))
     cassette = cassette or Cassette(config.provider.cassette)
-    has_providers = is_real or config.judge.kind == "llm"
+    has_providers = is_real or "llm" in (config.judge.kind, config.user.kind)
     providers = Providers(config.provider, cassette) if has_providers else None
+    environments = Environments()
     return Stage(
-        tools=build_tools(config, providers, cassette),
+        tools=build_tools(config, environments, providers=providers, cassette=cassette),
         providers=providers,
         expert_deadline_s=config.provider.deadline_s if is_real else None,
+        user=build_user(config.user, config.pricing, providers, environments),
         judge=build_judge(config.judge, config.pricing, providers),
         spending=Spending(config.max_cost_usd, run_dir=run_dir),
         speaker=speaker,
@@ -246,8 +254,8 @@ def build_module(
 def choices(options: PlayConfig) -> dict[str, Any]:
     """The options that tell the points of a sweep apart."""
     groups = (
-        "toolset", "pricing", "preference", "reward", "dataset", "model", "rollout", "judge",
-        "algorithm", "trainer",
+        "toolset", "pricing", "preference", "reward", "dataset", "model", "rollout", "user",
+        "judge", "algorithm", "trainer",
     )  # fmt: skip
     named = {group: getattr(options, group).name for group in groups if hasattr(options, group)}
     return {"experiment": options.experiment.name, **named, "seed": options.seed}

@@ -28,6 +28,7 @@ from toolorchestra.synthesis.config import AskedConfig, WriterConfig
 from toolorchestra.tool.expert_config import ExpertConfig
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.trainer.config import TrainerConfig
+from toolorchestra.user.config import UserConfig
 
 
 @dataclass(kw_only=True)
@@ -50,11 +51,12 @@ class PlayConfig:
     benchmark: BenchmarkConfig
     model: ModelConfig
     rollout: RolloutConfig
+    user: UserConfig
     judge: JudgeConfig
     experiment: ExperimentConfig = field(default_factory=ExperimentConfig)
     max_cost_usd: float | None = None
-    """What a run may really pay to providers, judges included: it then stops, a training after its
-    step. None: anything."""
+    """What a run may really pay to providers, judges and users included: it then stops, a training
+    after its step. None: anything."""
     seed: int = 1
     """Of episodes, sampling and everything else that is random."""
     output_root: str = "outputs"

@@ -11,13 +11,14 @@ from toolorchestra.chat.config import MAX_CHARS_PER_TOKEN
 from toolorchestra.config import PlayConfig
 from toolorchestra.domain.load import load_shipped
 from toolorchestra.judge.config import JudgeConfig
-from toolorchestra.judge.price import judge_price
 from toolorchestra.mcp.config import check_machine
 from toolorchestra.preference.file import check_table
 from toolorchestra.preference.vector import check_preference
 from toolorchestra.pricing.check import check_pricing
 from toolorchestra.pricing.config import PricingConfig
+from toolorchestra.pricing.listed import listed_price
 from toolorchestra.provider.config import ProvidersConfig
+from toolorchestra.rollout.config import RolloutConfig
 from toolorchestra.tool.config import SIMULATED_KINDS
 from toolorchestra.toolset.config import ToolsetConfig
 
@@ -40,14 +41,14 @@ def check_worlds(config: PlayConfig) -> list[str]:
 
     Raises:
         ValueError: a tool without a price where none may be missing, a preference over tools that
-            do not exist, too few tools, a judge or an MCP server that cannot be asked, or a toolset
-            that the model's protocol cannot offer.
+            do not exist, too few tools, a user, a judge or an MCP server that cannot be asked, or a
+            toolset that the model's protocol cannot offer.
     """
     if config.max_cost_usd is not None and not config.max_cost_usd > 0:
         raise ValueError(
             f"max_cost_usd: {config.max_cost_usd} is not allowed; use dollars above 0, or null"
         )
-    notes = []
+    notes = check_user(config)
     deadlines_s = (None, config.provider.deadline_s)
     limit_s = min(config.rollout.timeouts_s(deadline_s=end)[0] for end in deadlines_s)
     for name, toolset, pricing, _ in worlds_of(config):
@@ -83,12 +84,75 @@ def check_judge(judge: JudgeConfig, pricing: PricingConfig, provider: ProvidersC
         ValueError: It cannot.
     """
     if judge.kind == "llm":
-        judge_price(judge, pricing)
+        listed_price(pricing, judge.model, wanted_by="judge.model")
         _check_served(
             provider,
             judge.model,
             wanted_by="judge.model",
             instead="name another model, or use judge=match",
+        )
+
+
+def check_user(config: PlayConfig) -> list[str]:
+    """Checks that users have tasks to play, and a model that plays them a price and somebody who
+    serves it; returns which tasks nobody can solve without a user.
+
+    Raises:
+        ValueError: They have not.
+    """
+    user, domains = config.user, config.dataset.domains
+    if user.kind == "none":
+        return [note for domain in domains for note in _notes_without_user(domain)]
+    if config.model.protocol == "upstream":
+        raise ValueError(
+            f"user: {user.name} is not allowed with model.protocol=upstream, whose prompt has no "
+            "place for what users say; use user=none, or model.protocol=chat"
+        )
+    if not domains:
+        raise ValueError(
+            f"user: {user.name} is not allowed with dataset={config.dataset.name}, whose tasks "
+            "belong to no domain; use user=none, or dataset=toolscale"
+        )
+    for domain in domains:
+        _check_openings(domain)
+    if user.kind == "llm":
+        listed_price(config.pricing, user.model, wanted_by="user.model")
+        _check_served(
+            config.provider,
+            user.model,
+            wanted_by="user.model",
+            instead="name another model, or use user=scripted",
+        )
+        _check_patience(user.deadline_s, config.rollout)
+    return []
+
+
+def _notes_without_user(domain: str) -> list[str]:
+    tasks = load_shipped(domain).tasks.values()
+    count = sum(any(action.by == "user" for action in task.actions) for task in tasks)
+    if not count:
+        return []
+    return [
+        f"{count} of {len(tasks)} tasks of the domain {domain} need a user who acts, and cannot be "
+        "solved with user=none"
+    ]
+
+
+def _check_openings(domain: str) -> None:
+    for task in load_shipped(domain).tasks.values():
+        if task.steps and task.steps[0].actions:
+            raise ValueError(
+                f"user: task {task.id} of the domain {domain} is not allowed, as its user acts "
+                "before there is a message to answer; use actions in later steps only"
+            )
+
+
+def _check_patience(deadline_s: float, rollout: RolloutConfig) -> None:
+    _, limit_s = rollout.timeouts_s(deadline_s=None)
+    if deadline_s >= limit_s:
+        raise ValueError(
+            f"user.deadline_s: {deadline_s:g} is not allowed with a deadline of {limit_s:g} s for "
+            "the rollout; use less, or a longer rollout.rollout_timeout_s"
         )
 
 

@@ -21,6 +21,7 @@ from toolorchestra.provider.cassette import Cassette
 from toolorchestra.provider.config import CassetteConfig
 from toolorchestra.reward.measures import cost_usd, tool_counts
 from toolorchestra.rollout.player import Stage
+from toolorchestra.tool.domain import Environments
 from toolorchestra.worlds import check_worlds
 
 USD_PER_CALL = 0.008  # of `tavily search basic`, which the example is priced as
@@ -59,7 +60,7 @@ def play(cassette, *, command=sys.executable):
     sampler = build_sampler(options, options.toolset, options.pricing, tasks, "train")
     episode = sampler(0)
     stage = Stage(
-        tools=build_tools(options, None, cassette),
+        tools=build_tools(options, Environments(), cassette=cassette),
         speaker=speaker(),
         config=options.rollout,
         max_new_tokens=400,

@@ -49,4 +49,4 @@ def test_the_tiny_policy_trains_on_the_simplest_tasks_of_domains(tmp_path):
             assert score.verdict.reason, "nobody solves it by chance"
     results = (run_dir / "results.jsonl").read_text().splitlines()
     policies = {json.loads(line)["policy"] for line in results}
-    assert policies == {"start", "trained", "random", "ablest", "cheapest"}
+    assert policies == {"start", "trained", "random", "ablest", "cheapest", "golden"}

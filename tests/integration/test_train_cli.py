@@ -18,6 +18,7 @@ from toolorchestra.engine.scripted import ScriptedEngine
 from toolorchestra.model.policy import load_policy
 from toolorchestra.report.trajectories import read_trajectories
 from toolorchestra.rollout.player import Stage
+from toolorchestra.tool.domain import Environments
 
 QUICK = (
     "trainer.max_steps=1",
@@ -100,7 +101,7 @@ def test_an_episode_of_a_trajectory_file_can_be_replayed(smoke):
     _, tokenizer = load_policy(options.model)
     speaker = build_speaker(options.model, tokenizer)
     stage = Stage(
-        tools=build_tools(options),
+        tools=build_tools(options, Environments()),
         speaker=speaker,
         config=options.rollout,
         max_new_tokens=options.model.max_context,

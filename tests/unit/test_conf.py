@@ -25,6 +25,7 @@ OTHERS = (
     "dataset",
     "model",
     "rollout",
+    "user",
     "judge",
     "algorithm",
     "trainer",
@@ -36,6 +37,8 @@ NEEDED = {
     "dataset=jsonl": ["dataset.path=tasks.jsonl"],
     "model=orchestrator_8b": ["toolset=upstream", "benchmark.transfer=null"],
     "judge=llm": ["provider=default"],  # some providers do not serve its model
+    "user=scripted": ["dataset=toolscale"],
+    "user=llm": ["dataset=toolscale"],
 }
 HEAVY = ("torch", "transformers", "lightning", "wandb", "faiss", "reasoning_gym", "matplotlib")
 
@@ -99,7 +102,7 @@ def test_options_that_were_composed_apart_equal_those_composed_together(seed: in
 def test_every_option_of_every_other_group_composes(
     group: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "set")  # a judge is asked with it
+    monkeypatch.setenv("OPENAI_API_KEY", "set")  # judges and users are asked with it
     config = option(group, name)
     check_worlds(config)
     chosen = getattr(config, group)

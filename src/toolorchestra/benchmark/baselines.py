@@ -1,4 +1,5 @@
-"""The policies that a trained one is compared with: uninformed ones, and two that know the odds."""
+"""The policies that a trained one is compared with: uninformed ones, and those that know the odds,
+or what a domain's task takes."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from random import Random
 
 from toolorchestra.benchmark.oracle import Oracle, State
 from toolorchestra.benchmark.world import World
+from toolorchestra.engine.golden import Golden
 from toolorchestra.engine.policies import (
     Choose,
     FirstAnswer,
@@ -24,6 +26,7 @@ from toolorchestra.types import Episode, OfferedTool, ToolResult, Turn
 
 UNINFORMED = ("random", "ablest", "cheapest")
 INFORMED = ("greedy", "oracle")
+GOLDEN = "golden"
 
 
 def baselines(world: World) -> Mapping[str, ScriptedPolicy]:
@@ -31,13 +34,16 @@ def baselines(world: World) -> Mapping[str, ScriptedPolicy]:
 
     Uninformed: a random tool, always the most able, always the cheapest, each moving on to its next
     choice where a tool abstains. Informed: the best success per dollar, and the oracle's own plan;
-    with real models nobody is, and "ablest" goes by the profiles as a guess.
+    with real models nobody is, and "ablest" goes by the profiles as a guess. With tasks of domains,
+    the golden actions too.
     """
     uninformed: dict[str, ScriptedPolicy] = {
         "random": FirstAnswer(pick_random),
         "ablest": FirstAnswer(pick_ablest(world.ability())),
         "cheapest": FirstAnswer(pick_cheapest),
     }
+    if world.has_domains:
+        uninformed[GOLDEN] = Golden()
     if not world.is_known:
         return uninformed
     return uninformed | {

@@ -6,8 +6,8 @@ from toolorchestra.judge.base import Judge
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.llm import LlmJudge
 from toolorchestra.judge.match import MATCHER
-from toolorchestra.judge.price import judge_price
 from toolorchestra.pricing.config import PricingConfig
+from toolorchestra.pricing.listed import listed_price
 from toolorchestra.provider.providers import Providers
 
 
@@ -25,6 +25,6 @@ def build_judge(config: JudgeConfig, pricing: PricingConfig, providers: Provider
     if config.kind == "match":
         return MATCHER
     assert providers is not None, "a judging model needs providers"
-    price = judge_price(config, pricing)
+    price = listed_price(pricing, config.model, wanted_by="judge.model")
     model = providers.model(config.model, wanted_by="judge.model")
     return LlmJudge(config, model=model, price=price)

@@ -13,7 +13,7 @@ from typing import Any
 from toolorchestra.report.metrics import STEP, MetricsCsv, read_metrics
 from toolorchestra.report.tracking import Tracker
 from toolorchestra.report.trajectories import TRAJECTORIES_FILE, TrajectoryLog
-from toolorchestra.types import Group
+from toolorchestra.types import Group, Turn
 
 METRICS_FILE = "metrics.csv"
 
@@ -115,6 +115,16 @@ class Recorder:
         )
 
 
+def transcript(turn: Turn) -> list[str]:
+    """What a message said, and what it caused: results, or what the user did and said."""
+    parts = [turn.text, *(result.content for result in turn.results)]
+    if turn.user is not None:
+        parts += [f"user: {call.name} {json.dumps(call.arguments)}" for call in turn.user.calls]
+        parts += [result.content for result in turn.user.results]
+        parts += [f"user: {turn.user.text}"] if turn.user.text else []
+    return parts
+
+
 def trajectory_rows(groups: Sequence[Group], num_rows: int) -> list[dict[str, Any]]:
     """The first rollout of the first groups, as rows for a table of trajectories."""
     return [
@@ -124,9 +134,7 @@ def trajectory_rows(groups: Sequence[Group], num_rows: int) -> list[dict[str, An
             "question": group.episode.task.question,
             "preference": group.episode.preference.instruction,
             "transcript": "\n".join(
-                part
-                for turn in group.rollouts[0].turns
-                for part in (turn.text, *(result.content for result in turn.results))
+                part for turn in group.rollouts[0].turns for part in transcript(turn)
             ),
             "answer": group.rollouts[0].answer or "",
             "expected": group.episode.task.answer,

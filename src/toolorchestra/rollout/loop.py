@@ -1,7 +1,8 @@
 """One rollout: reason, call tools, observe, until the policy answers (paper, section 2.2).
 
 Tokens go in and out of the engine as they were sampled; text is decoded only to be read. What the
-policy reads, and when it has answered, is the conversation's to say.
+policy reads, and when it speaks, is the conversation's to say; whether that was its answer, the
+user's.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from toolorchestra.chat.parse import ParsedMessage, parse_message
 from toolorchestra.chat.rows import RowBuilder
 from toolorchestra.engine.base import Completion, Engine, EngineFault, Request
 from toolorchestra.pricing.cost import cost_usd
-from toolorchestra.reward.measures import is_executed
+from toolorchestra.reward.measures import RUN_KINDS, is_executed
 from toolorchestra.rollout.execute import execute
 from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.tool.base import Tool
@@ -30,6 +31,8 @@ from toolorchestra.types import (
     Turn,
     Usage,
 )
+from toolorchestra.user.nobody import NOBODY
+from toolorchestra.user.protocol import User
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +62,7 @@ async def run_rollout(
     speaker: Speaker,
     tools: Mapping[str, Tool],
     limits: Limits,
+    user: User = NOBODY,
 ) -> Rollout:
     """Plays one episode once. Never raises for the policy's or a provider's faults.
 
@@ -67,7 +71,9 @@ async def run_rollout(
     One that misses its deadline is void: how long it queued says nothing of the policy.
     """
     start_s = time.perf_counter()
-    play = _Play(episode, sample, engine=engine, speaker=speaker, tools=tools, limits=limits)
+    play = _Play(
+        episode, sample, engine=engine, speaker=speaker, tools=tools, limits=limits, user=user
+    )
     try:
         async with (
             asyncio.timeout(limits.rollout_timeout_s) as deadline,
@@ -107,6 +113,7 @@ class _Play:
         speaker: Speaker,
         tools: Mapping[str, Tool],
         limits: Limits,
+        user: User,
     ) -> None:
         self.session = f"{episode.id}/{sample}"
         self.turns: list[Turn] = []
@@ -115,6 +122,7 @@ class _Play:
         self.fault = ""
         self._episode, self._sample = episode, sample
         self._engine, self._speaker, self._tools, self._limits = engine, speaker, tools, limits
+        self._user = user
         self._counts: Counter[str] = Counter()
         self._conversation = speaker.conversation()
         self.rows = RowBuilder(self.session)
@@ -177,13 +185,27 @@ class _Play:
         if faults:
             self.fault = f"{faults[0].name}: {faults[0].content}"
             return "void"
-        self.answer = self._conversation.answer(self._episode, self.turns, parsed)
-        if self.answer is not None:
-            return "answered"
+        said = self._conversation.answer(self._episode, self.turns, parsed)
+        if said is not None and (status := await self._hear_user(said)) is not None:
+            return status
         limit_usd = self._limits.max_cost_usd
-        if limit_usd is not None and sum(entry.cost_usd for entry in self.ledger) > limit_usd:
+        spent_usd = sum(entry.cost_usd for entry in self.ledger if entry.kind in RUN_KINDS)
+        if limit_usd is not None and spent_usd > limit_usd:
             return "over_budget"
         return self._go_on(is_ended)
+
+    async def _hear_user(self, said: str) -> RolloutStatus | None:
+        """What the user makes of the last message: an answer, where there is no more to say."""
+        reply = await self._user.reply(self._episode, self.turns, session=self.session)
+        self.ledger.extend(reply.bills)
+        self.turns[-1] = replace(self.turns[-1], user=reply.message)
+        if reply.fault:
+            self.fault = f"user: {reply.fault}"
+            return "void"
+        if not reply.is_last:
+            return None
+        self.answer = said
+        return "answered"
 
     def _go_on(self, is_ended: bool) -> RolloutStatus | None:
         """Readies the next prompt, unless it and one more token exceed the context."""

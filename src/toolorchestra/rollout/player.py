@@ -19,13 +19,15 @@ from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.rollout.spending import Spending
 from toolorchestra.tool.base import Tool
 from toolorchestra.types import Episode, Rollout
+from toolorchestra.user.nobody import NOBODY
+from toolorchestra.user.protocol import User
 
 T = TypeVar("T")
 
 
 class Stage:
-    """What all players of a run share: the event loop, the tools, the judge, and how the policy is
-    spoken to.
+    """What all players of a run share: the event loop, the tools, the user, the judge, and how the
+    policy is spoken to.
 
     Tools hold processes and locks that belong to one event loop, hence one for the whole run.
     """
@@ -41,13 +43,14 @@ class Stage:
         providers: Providers | None = None,
         expert_deadline_s: float | None = None,
         judge: Judge = MATCHER,
+        user: User = NOBODY,
         spending: Spending | None = None,
     ) -> None:
         self.spending = spending or Spending()
         self._background = Background()
         self._gate = asyncio.Semaphore(config.max_concurrent)
         self._tools, self._speaker, self._config = tools, speaker, config
-        self._providers, self._judge = providers, judge
+        self._providers, self._judge, self._user = providers, judge, user
         tool_s, rollout_s = config.timeouts_s(deadline_s=expert_deadline_s)
         self._limits = Limits(
             max_turns=config.max_turns,
@@ -124,12 +127,13 @@ class Stage:
                 speaker=speaker or self._speaker,
                 tools=self._tools,
                 limits=limits,
+                user=self._user,
             )
             self.spending.add(rollout.ledger)
             return rollout
 
         played = await play_group(
-            episode,
+            self._user.opened(episode),
             play=once,
             group_size=group_size,
             gate=self._gate,

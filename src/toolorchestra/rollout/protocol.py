@@ -1,4 +1,4 @@
-"""How a rollout is held: what the policy reads next, what its calls run, and when it has answered.
+"""How a rollout is held: what the policy reads next, what its calls run, and what it says.
 
 The loop knows no more of a conversation than this. There are two kinds: a growing chat
 (`toolorchestra.rollout.chat`), and the original ToolOrchestra's, whose prompt is rebuilt in every
@@ -58,5 +58,8 @@ class Conversation(Protocol):
         ...
 
     def answer(self, episode: Episode, turns: Sequence[Turn], parsed: ParsedMessage) -> str | None:
-        """The final answer, once the last of `turns`, read as `parsed`, gives it; None: go on."""
+        """What the last of `turns`, read as `parsed`, says to the user; None: go on.
+
+        It is the final answer unless a user has more to say.
+        """
         ...

@@ -7,27 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolorchestra.domain.environment import Environment
+from toolorchestra.domain.environment import CallOutcome, Environment
 from toolorchestra.domain.fault import DomainBug
 from toolorchestra.domain.goal import goal_of
 from toolorchestra.domain.load import load_shipped
+from toolorchestra.domain.task import Party
 from toolorchestra.tool.base import CallContext, Tool
-from toolorchestra.types import Json, ResultStatus, ToolResult
+from toolorchestra.types import Json, ResultStatus, Task, ToolResult
 
 
 class Environments:
-    """The environments of the rollouts under way, shared by all functions."""
+    """The environments of the rollouts under way, shared by all functions and by the user."""
 
     def __init__(self) -> None:
         self._by_session: dict[str, Environment] = {}
 
-    def of(self, context: CallContext) -> Environment:
-        """The caller's own environment, made at its first call."""
-        if context.session not in self._by_session:
-            goal = goal_of(context.episode.task)
-            assert goal is not None, "only tasks of domains are offered their functions"
-            self._by_session[context.session] = goal.domain.begin(goal.task)
-        return self._by_session[context.session]
+    async def call(
+        self, name: str, arguments: Json, *, session: str, task: Task, by: Party = "policy"
+    ) -> CallOutcome:
+        """Call a function in a rollout's own environment.
+
+        Raises:
+            DomainBug: the function is broken.
+        """
+        return self.of(session, task).call(name, arguments, by=by)
+
+    def of(self, session: str, task: Task) -> Environment:
+        """A rollout's own environment, made at its first call."""
+        if session not in self._by_session:
+            goal = goal_of(task)
+            assert goal is not None, "only tasks of domains have an environment"
+            self._by_session[session] = goal.domain.begin(goal.task)
+        return self._by_session[session]
 
     def release(self, session: str) -> None:
         """Forgets the environment of a rollout, where it has one."""
@@ -47,7 +58,9 @@ class DomainTool:
         """Call the function. What it cannot do is told to the policy; a bug voids the rollout."""
         status: ResultStatus = "ok"
         try:
-            outcome = self._environments.of(context).call(self._name, arguments)
+            outcome = await self._environments.call(
+                self._name, arguments, session=context.session, task=context.episode.task
+            )
         except DomainBug as bug:
             status, content = "provider_error", f"error: {bug}"
         else:
@@ -70,12 +83,15 @@ class DomainTool:
         """There is nothing to release."""
 
 
-def domain_tools(domains: Iterable[str]) -> dict[str, Tool]:
+def domain_tools(domains: Iterable[str], environments: Environments) -> dict[str, Tool]:
     """Every function of these domains as a tool, by name.
+
+    Args:
+        domains: Their names.
+        environments: Those of the run: whoever else works on the rollouts' databases shares them.
 
     Raises:
         ValueError: there is no such domain.
     """
-    environments = Environments()
     names = {name for domain in domains for name in load_shipped(domain).functions}
     return {name: DomainTool(name, environments) for name in sorted(names)}

@@ -50,18 +50,18 @@ class ExpertConfig:
 
     def __post_init__(self) -> None:
         if missing := [role for role in ROLES if role not in self.roles]:
-            _refuse("roles", f"no {missing[0]}", f"a prompt for each of {', '.join(ROLES)}")
+            _refuse("expert.roles", f"no {missing[0]}", f"a prompt for each of {', '.join(ROLES)}")
         if unknown := [role for role in self.roles if role not in ROLES]:
-            _refuse("roles", repr(unknown[0]), ", ".join(ROLES))
+            _refuse("expert.roles", repr(unknown[0]), ", ".join(ROLES))
         for role, options in self.roles.items():
             if not options.system.strip():
-                _refuse(f"roles.{role}.system", "an empty text", "an instruction")
-            options.limits.check(f"roles.{role}.limits")
+                _refuse(f"expert.roles.{role}.system", "an empty text", "an instruction")
+            options.limits.check(f"expert.roles.{role}.limits")
         for model, limits in self.models.items():
-            limits.check(f"models.{model}")
+            limits.check(f"expert.models.{model}")
         for key in ("max_reply_chars", "max_history_chars"):
             if getattr(self, key) < 1:
-                _refuse(key, getattr(self, key), "a whole number from 1")
+                _refuse(f"expert.{key}", getattr(self, key), "a whole number from 1")
 
     def limits_of(self, *, role: str, model: str) -> AnswerLimits:
         """How a model answers in a role."""
@@ -69,4 +69,4 @@ class ExpertConfig:
 
 
 def _refuse(key: str, value: object, allowed: str) -> None:
-    raise ValueError(f"expert.{key}: {value} is not allowed; use {allowed}")
+    raise ValueError(f"{key}: {value} is not allowed; use {allowed}")

@@ -1,13 +1,31 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+from tests.unit.user.scene import said
 
 from toolorchestra.report.metrics import read_metrics
-from toolorchestra.report.recorder import MOST_INCREMENTS, Recorder, open_journal, trajectory_rows
+from toolorchestra.report.recorder import (
+    MOST_INCREMENTS,
+    Recorder,
+    open_journal,
+    trajectory_rows,
+    transcript,
+)
 from toolorchestra.report.trajectories import read_trajectories
-from toolorchestra.types import Group, Measures, Rollout, Score, ToolResult, Turn, Verdict
+from toolorchestra.types import (
+    Group,
+    Measures,
+    Rollout,
+    Score,
+    ToolCall,
+    ToolResult,
+    Turn,
+    UserMessage,
+    Verdict,
+)
 
 METRICS = {
     "reward/mean": 0.5,
@@ -162,3 +180,28 @@ def test_a_line_cut_by_a_kill_does_not_count(tmp_path, make_group):
         2,
         2,
     ]
+
+
+def test_a_transcript_holds_what_the_user_did_and_said():
+    call = ToolCall(id="user_call_0", name="read_slip", arguments={"locker_id": "L1"})
+    result = ToolResult(call_id="user_call_0", name="read_slip", content="4711", status="ok")
+    answer = UserMessage(text="It is 4711.", calls=(call,), results=(result,))
+    assert transcript(said("The slip?", answer)) == [
+        "The slip?",
+        'user: read_slip {"locker_id": "L1"}',
+        "4711",
+        "user: It is 4711.",
+    ]
+    assert transcript(said("Bye.", UserMessage(text="", is_last=True))) == ["Bye."]
+
+
+def test_what_a_user_did_and_said_is_read_back_as_it_was_written(tmp_path, make_group):
+    call = ToolCall(id="user_call_0", name="read_slip", arguments={"locker_id": "L1"})
+    result = ToolResult(call_id="user_call_0", name="read_slip", content="4711", status="ok")
+    answer = UserMessage(text="It is 4711.", calls=(call,), results=(result,))
+    group = make_group()
+    turns = (*group.rollouts[0].turns, said("The slip?", answer))
+    group = replace(group, rollouts=(replace(group.rollouts[0], turns=turns),))
+    recorder(tmp_path).record(0, [group], METRICS)
+    (logged,) = read_trajectories(tmp_path / "trajectories.jsonl")
+    assert logged.group == group

@@ -15,14 +15,14 @@ from toolorchestra.domain.load import load_shipped
 from toolorchestra.reward.measures import measure
 from toolorchestra.rollout.config import RolloutConfig
 from toolorchestra.rollout.player import Stage
-from toolorchestra.tool.domain import domain_tools
+from toolorchestra.tool.domain import Environments, domain_tools
 
 
 @pytest.fixture(scope="module")
 def stage():
     tools = {name: FakeTool(name) for name in ("big", "small", "parcels")}
     stage = Stage(
-        tools=tools | domain_tools(["library"]),
+        tools=tools | domain_tools(["library"], Environments()),
         speaker=speaker(),
         config=RolloutConfig(max_turns=30, max_concurrent=4, max_redispatch=0),
         max_new_tokens=2000,

@@ -1,13 +1,12 @@
 import pytest
 from tests.composed import options_of
-from tests.unit.judge.stand_in import make_config
 
-from toolorchestra.judge.price import judge_price
+from toolorchestra.pricing.listed import listed_price
 from toolorchestra.worlds import check_worlds
 
 
 def test_the_price_is_that_of_the_models_name():
-    price = judge_price(make_config(model="GPT-5-mini"), options_of().pricing)
+    price = listed_price(options_of().pricing, "GPT-5-mini", wanted_by="judge.model")
     assert (price.usd_per_input_mtok, price.usd_per_output_mtok) == (0.25, 2.0)
 
 
