@@ -82,7 +82,7 @@ class DomainsConfig:
             self.weights.setdefault(name, 1.0)
         try:
             limits_of(self.sandbox)
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
             raise ValueError(f"dataset.domain.{error}") from error
         for name in self.weights:
             if name not in SHIPPED and name not in self.folders:

@@ -12,6 +12,7 @@ the forked process wrote, which may be anything; or "d": why there is no reply; 
 same, and no request is taken any more.
 """
 
+import contextlib
 import ctypes
 import gc
 import importlib.abc
@@ -30,7 +31,6 @@ from typing import Any
 
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36
 _REPLY_FD = 3
-_MAX_FD = 1 << 20
 _CHUNK_BYTES = 1 << 16
 _LONE_PID = 64
 """In a process namespace of our own, the interpreter is among the first."""
@@ -194,7 +194,9 @@ class Server:
     def _serve_one(self, request: dict[str, Any]) -> None:
         """The forked process: answers and ends, whatever happens."""
         try:
-            os.closerange(_REPLY_FD + 1, _MAX_FD)
+            for number in os.listdir("/proc/self/fd"):
+                if int(number) > _REPLY_FD:
+                    close_if_open(int(number))
             cpu_s = int(self._limit_s) + 2
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -211,13 +213,17 @@ class Server:
 
     def _work(self, request: dict[str, Any]) -> dict[str, Any]:
         name, file = request.get("name"), f"{CODE}.{request['file']}"
+        reply: dict[str, Any]
         if name is None:
-            return self._answer.tell(importlib.import_module(file))
+            reply = self._answer.tell(importlib.import_module(file))
+            return reply
         database = self._database
         changes = request["changes"]
         database.take_over({(c, k): r for c, rs in changes.items() for k, r in rs.items()})
         module = importlib.import_module(file)
-        return self._answer.call(module, name, request["arguments"], database.fresh(), self._schema)
+        arguments = request["arguments"]
+        reply = self._answer.call(module, name, arguments, database.fresh(), self._schema)
+        return reply
 
 
 def describe(error: BaseException) -> str:
@@ -242,6 +248,12 @@ def receive(channel: int) -> tuple[bytes, bytes] | None:
     length = int.from_bytes(header[1:], "big")
     content = _read_exactly(channel, length)
     return (header[:1], content) if len(content) == length else None
+
+
+def close_if_open(descriptor: int) -> None:
+    """Close a descriptor, which may be the one that a listing of them was read from."""
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
 
 
 def _read_exactly(descriptor: int, length: int) -> bytes:

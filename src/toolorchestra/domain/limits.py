@@ -36,7 +36,10 @@ def limits_of(options: Mapping[str, Any]) -> SandboxConfig:
     for name in options:
         if name not in OPTIONS:
             raise ValueError(f"sandbox: {name!r} is not allowed; use {', '.join(OPTIONS)}")
-    return replace(LIMITS, **options)
+    try:
+        return replace(LIMITS, **options)
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"sandbox: {dict(options)} is not allowed: {error}") from error
 
 
 def options_of(limits: SandboxConfig) -> dict[str, Any]:

@@ -13,6 +13,8 @@ def test_options_make_limits_and_limits_tell_their_options():
     ("options", "reason"),
     [
         ({"python": "/bin/sh"}, "sandbox: 'python' is not allowed; use timeout_s, memory_mb"),
+        ({"timeout_s": "long"}, "sandbox: {'timeout_s': 'long'} is not allowed: .* not supported"),
+        ({"image": 3}, "sandbox: {'image': 3} is not allowed"),
         ({"work_mb": 3}, "sandbox: 'work_mb' is not allowed"),
         ({"timeout_s": -1}, "sandbox.timeout_s: -1 is not allowed"),
         (
