@@ -5,7 +5,6 @@ Where possible, the host checks what happened instead of believing the code.
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 import uuid
@@ -27,12 +26,8 @@ pytestmark = pytest.mark.sandbox
 
 @pytest.fixture(scope="module")
 def domain(tmp_path_factory):
-    os.environ["SECRET_OF_THE_HOST"] = "token"
-    try:
-        folder = copy_hostile(tmp_path_factory.mktemp("domains"))
-        yield load_untrusted(folder, limits=limits_of({"timeout_s": LIMIT_S}))
-    finally:
-        del os.environ["SECRET_OF_THE_HOST"]
+    folder = copy_hostile(tmp_path_factory.mktemp("domains"))
+    return load_untrusted(folder, limits=limits_of({"timeout_s": LIMIT_S}))
 
 
 @pytest.fixture
@@ -59,8 +54,11 @@ def test_a_file_in_the_users_home_is_not_there(domain, token):
 
 
 def test_no_folder_of_the_host_holds_a_planted_file_and_no_variable_a_secret(
-    domain, token, tmp_path
+    token, tmp_path, monkeypatch
 ):
+    monkeypatch.setenv("SECRET_OF_THE_HOST", "token")
+    patient = limits_of({"timeout_s": 60.0})
+    domain = load_untrusted(copy_hostile(tmp_path), has_tasks=False, limits=patient)
     planted = [Path.home() / token, Path.cwd() / token, tmp_path / token, Path("/dev/shm") / token]
     for path in planted:
         path.write_text("secret")

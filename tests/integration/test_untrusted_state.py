@@ -70,7 +70,10 @@ def test_what_a_call_poisons_is_clean_in_the_next(domain, poison, look, clean):
 
 def test_chance_is_the_same_in_every_call_and_in_every_sandbox(domain, tmp_path):
     other = load_untrusted(copy_hostile(tmp_path), has_tasks=False)
-    draw = "import random; result = [random.random(), random.randrange(10**9)]"
+    draw = """
+    import random
+    result = [random.random(), random.randrange(10**9), list({str(n) for n in range(50)})]
+    """
     assert result_of(domain, draw) == result_of(domain, draw) == result_of(other, draw)
 
 

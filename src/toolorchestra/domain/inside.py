@@ -87,7 +87,9 @@ class Server:
         self._channel = channel
         self._limit_s: float = start["limit_s"]
         self._max_bytes: int = start["max_bytes"]
-        self._owns_namespace: bool = start["owns_namespace"] and os.getpid() <= _LONE_PID
+        self._owns_namespace: bool = start["owns_namespace"]
+        if self._owns_namespace and os.getpid() > _LONE_PID:
+            raise RuntimeError("the sandbox has no process namespace of its own")
         texts = start["modules"] | {CODE: None}
         for file, text in start["files"].items():
             texts[f"{CODE}.{file}"] = text
@@ -293,6 +295,9 @@ def _prctl(option: int, value: int) -> None:
 
 def main(channel: int) -> None:
     """Serve on an inherited descriptor until the other side hangs up."""
+    os.set_inheritable(channel, False)
+    os.environ.pop("PYTHONHASHSEED", None)
+    sys.path.remove("")  # Nothing is imported from where it happens to start.
     first = receive(channel)
     if first is not None:
         Server(channel, json.loads(first[1])).run()

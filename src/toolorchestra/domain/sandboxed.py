@@ -14,7 +14,8 @@ Each call runs the file from the start, in a process of its own that sees no net
 the user's and no folder that it could write, and is ended when its time is over. What it is given
 are the arguments and the records; what it says that it did is checked and done out here, to the
 database of the episode, so that transactions, schema, replay and verdicts are the same code as for
-every domain. `random` begins anew in each call; the clock and the order of sets are not held.
+every domain. `random` begins anew in each call and sets have one order, so that calls can be made
+again; only the clock is not held.
 """
 
 from __future__ import annotations

@@ -25,6 +25,13 @@ from toolorchestra.sandbox.seccomp import filter_file
 from toolorchestra.sandbox.user_limit import process_limit
 
 _PROGRAM = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
+_BEGIN = """
+import os, sys
+os.set_inheritable({channel}, True)
+os.environ["PYTHONHASHSEED"] = "0"
+os.execv(sys.executable, [sys.executable, "-s", "-S", "-B", "-X", "utf8", "-c", {program!r}])
+"""
+"""Becomes an interpreter in which sets have one order, so that a call repeats exactly."""
 _START_LIMIT_S = 60.0
 _GRACE_S = 10.0
 """What a worker may take beyond the time limit of a call, which it keeps itself."""
@@ -173,7 +180,7 @@ def _start(
                 os.close(descriptor)
     assert held.process.stdin is not None
     with held.process.stdin as stdin:
-        code = f"{_PROGRAM}\nmain({channel_fd})\n"
+        code = _BEGIN.format(channel=channel_fd, program=f"{_PROGRAM}\nmain({channel_fd})\n")
         num_processes = process_limit(launch, limits)
         stdin.write(request(code.encode(), process_limit=num_processes, owns_namespace=False))
 
@@ -191,12 +198,19 @@ def _read_line(descriptor: int, end_s: float) -> bytes:
     """A line with its end; less where the other side has ended, or time has."""
     line = b""
     while not line.endswith(b"\n"):
-        ready, _, _ = select.select([descriptor], [], [], max(0.0, end_s - time.monotonic()))
-        byte = os.read(descriptor, 1) if ready else b""
+        is_ready = _wait_readable(descriptor, max(0.0, end_s - time.monotonic()))
+        byte = os.read(descriptor, 1) if is_ready else b""
         if not byte:
             break
         line += byte
     return line
+
+
+def _wait_readable(descriptor: int, limit_s: float) -> bool:
+    """Wait until something can be read, or a process that the descriptor stands for has ended."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(limit_s * 1000))
 
 
 def _last_words(held: _Held) -> str:
@@ -220,7 +234,7 @@ def _end(held: _Held) -> None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         if init_fd >= 0:
-            select.select([init_fd], [], [], _END_LIMIT_S)
+            _wait_readable(init_fd, _END_LIMIT_S)
     for descriptor in (init_fd, held.status_fd):
         if descriptor >= 0:
             os.close(descriptor)
