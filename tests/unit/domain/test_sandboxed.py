@@ -68,14 +68,19 @@ def test_a_chain_of_calls_gives_and_does_the_same(shop_copy):
         assert digest(ours.database) == digest(theirs.database)
 
 
+_NUMBERS = (1, 40, 80, 120)
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("copy") / "library"
     copy_domain("library", folder)
+    lines = (folder / "tasks.jsonl").read_text().splitlines(keepends=True)
+    (folder / "tasks.jsonl").write_text("".join(lines[number - 1] for number in _NUMBERS))
     return load_untrusted(folder)
 
 
-@pytest.mark.parametrize("number", [1, 40, 80, 120])
+@pytest.mark.parametrize("number", _NUMBERS)
 def test_a_shipped_domain_gives_the_same_verdicts_untrusted(library, number):
     shipped = load_shipped("library")
     task = shipped.tasks[f"library-{number:03}"]
