@@ -213,19 +213,15 @@ class Server:
         finally:
             os._exit(0)
 
-    def _work(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _work(self, request: dict[str, Any]) -> Any:
         name, file = request.get("name"), f"{CODE}.{request['file']}"
-        reply: dict[str, Any]
         if name is None:
-            reply = self._answer.tell(importlib.import_module(file))
-            return reply
+            return self._answer.tell(importlib.import_module(file))
         database = self._database
         changes = request["changes"]
         database.take_over({(c, k): r for c, rs in changes.items() for k, r in rs.items()})
         module = importlib.import_module(file)
-        arguments = request["arguments"]
-        reply = self._answer.call(module, name, arguments, database.fresh(), self._schema)
-        return reply
+        return self._answer.call(module, name, request["arguments"], database.fresh(), self._schema)
 
 
 def describe(error: BaseException) -> str:
