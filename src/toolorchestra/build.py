@@ -73,7 +73,10 @@ def build_tools(
         if providers is not None and toolset.experts == "real":
             services = Services(providers=providers, prompts=config.expert, context=toolset.context)
         build_all(toolset.tools, services, cassette=cassette, into=tools)
-    return tools | domain_tools(config.dataset.domains, environments)
+    functions = domain_tools(
+        config.dataset.domains, environments, catalogue=config.dataset.catalogue
+    )
+    return tools | functions
 
 
 def tool_labels(config: PlayConfig) -> Mapping[str, str]:

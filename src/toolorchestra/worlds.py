@@ -9,7 +9,7 @@ import os
 
 from toolorchestra.chat.config import MAX_CHARS_PER_TOKEN
 from toolorchestra.config import PlayConfig
-from toolorchestra.domain.load import load_shipped
+from toolorchestra.domain.domain import Domain
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.mcp.config import check_machine
 from toolorchestra.preference.file import check_table
@@ -100,9 +100,9 @@ def check_user(config: PlayConfig) -> list[str]:
     Raises:
         ValueError: They have not.
     """
-    user, domains = config.user, config.dataset.domains
+    user, domains, catalogue = config.user, config.dataset.domains, config.dataset.catalogue
     if user.kind == "none":
-        return [note for domain in domains for note in _notes_without_user(domain)]
+        return [note for domain in map(catalogue.load, domains) for note in _without_user(domain)]
     if config.model.protocol == "upstream":
         raise ValueError(
             f"user: {user.name} is not allowed with model.protocol=upstream, whose prompt has no "
@@ -113,7 +113,7 @@ def check_user(config: PlayConfig) -> list[str]:
             f"user: {user.name} is not allowed with dataset={config.dataset.name}, whose tasks "
             "belong to no domain; use user=none, or dataset=toolscale"
         )
-    for domain in domains:
+    for domain in map(catalogue.load, domains):
         _check_openings(domain)
     if user.kind == "llm":
         listed_price(config.pricing, user.model, wanted_by="user.model")
@@ -127,23 +127,23 @@ def check_user(config: PlayConfig) -> list[str]:
     return []
 
 
-def _notes_without_user(domain: str) -> list[str]:
-    tasks = load_shipped(domain).tasks.values()
+def _without_user(domain: Domain) -> list[str]:
+    tasks = domain.tasks.values()
     count = sum(any(action.by == "user" for action in task.actions) for task in tasks)
     if not count:
         return []
     return [
-        f"{count} of {len(tasks)} tasks of the domain {domain} need a user who acts, and cannot be "
-        "solved with user=none"
+        f"{count} of {len(tasks)} tasks of the domain {domain.name} need a user who acts, and "
+        "cannot be solved with user=none"
     ]
 
 
-def _check_openings(domain: str) -> None:
-    for task in load_shipped(domain).tasks.values():
+def _check_openings(domain: Domain) -> None:
+    for task in domain.tasks.values():
         if task.steps and task.steps[0].actions:
             raise ValueError(
-                f"user: task {task.id} of the domain {domain} is not allowed, as its user acts "
-                "before there is a message to answer; use actions in later steps only"
+                f"user: task {task.id} of the domain {domain.name} is not allowed, as its user "
+                "acts before there is a message to answer; use actions in later steps only"
             )
 
 
@@ -160,7 +160,8 @@ def check_domains(config: PlayConfig, world: str, toolset: ToolsetConfig) -> Non
     """Checks that functions of the tasks' domains can be offered beside the toolset's tools.
 
     Raises:
-        ValueError: One has the name of a tool, or the model's protocol offers no functions.
+        ValueError: One has the name of a tool, a domain cannot be loaded, or the model's protocol
+            offers no functions.
     """
     domains = config.dataset.domains
     if domains and config.model.protocol == "upstream":
@@ -168,8 +169,9 @@ def check_domains(config: PlayConfig, world: str, toolset: ToolsetConfig) -> Non
             f"model.protocol: 'upstream' is not allowed with tasks of the domain {domains[0]}, "
             "whose functions stand behind no front; use model.protocol=chat, or another dataset"
         )
+    catalogue = config.dataset.catalogue
     for domain in domains:
-        if shared := load_shipped(domain).functions.keys() & toolset.tools.keys():
+        if shared := catalogue.load(domain).functions.keys() & toolset.tools.keys():
             raise ValueError(
                 f"toolset.tools: the name {min(shared)} is not allowed in the {world} world, as a "
                 f"function of the domain {domain} has it; use another name, or another dataset"

@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 from tests.composed import options_of
+from tests.integration.hostile_domain import copy_hostile
 
 from toolorchestra.config import Config
 from toolorchestra.preference.config import PairConfig, PreferenceConfig
@@ -123,6 +124,22 @@ def test_the_originals_protocol_needs_fronts_in_every_world() -> None:
 def test_a_chat_plays_a_toolset_with_fronts() -> None:
     toolset = options_of("toolset=upstream").toolset
     check_worlds(dataclasses.replace(defaults(), toolset=toolset))
+
+
+@pytest.mark.sandbox
+def test_a_domain_of_a_folder_is_checked_as_a_shipped_one_is(tmp_path) -> None:
+    folder = copy_hostile(tmp_path)
+    config = goals(f"+dataset.domain.folders.bank={folder}")
+    check_worlds(config)
+    tools = {**config.toolset.tools, "attempt": config.toolset.tools["gpt_5"]}
+    toolset = dataclasses.replace(config.toolset, tools=tools)
+    with pytest.raises(
+        ValueError, match="name attempt is not allowed .* function of the domain bank"
+    ):
+        check_worlds(dataclasses.replace(config, toolset=toolset))
+    (folder / "policy.md").write_text("")
+    with pytest.raises(ValueError, match="folders.bank: .* is not allowed: policy.md: is empty"):
+        check_worlds(config)
 
 
 def test_a_model_is_never_shown_more_than_a_call_may_pass_on(

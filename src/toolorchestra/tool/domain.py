@@ -5,12 +5,14 @@ One tool serves a function's name in all domains: the episode's task says which 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
+from toolorchestra.domain.aside import aside
+from toolorchestra.domain.catalogue import SHIPPED_ALONE, Catalogue
 from toolorchestra.domain.environment import CallOutcome, Environment
 from toolorchestra.domain.fault import DomainBug
 from toolorchestra.domain.goal import goal_of
-from toolorchestra.domain.load import load_shipped
 from toolorchestra.domain.task import Party
 from toolorchestra.tool.base import CallContext, Tool
 from toolorchestra.types import Json, ResultStatus, Task, ToolResult
@@ -21,16 +23,21 @@ class Environments:
 
     def __init__(self) -> None:
         self._by_session: dict[str, Environment] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
 
     async def call(
         self, name: str, arguments: Json, *, session: str, task: Task, by: Party = "policy"
     ) -> CallOutcome:
-        """Call a function in a rollout's own environment.
+        """Call a function in a rollout's own environment; calls of one rollout never overlap.
 
         Raises:
             DomainBug: the function is broken.
         """
-        return self.of(session, task).call(name, arguments, by=by)
+        goal = goal_of(task)
+        assert goal is not None, "only tasks of domains have an environment"
+        async with self._turns.setdefault(session, asyncio.Lock()):
+            environment = self.of(session, task)
+            return await aside(goal.domain, lambda: environment.call(name, arguments, by=by))
 
     def of(self, session: str, task: Task) -> Environment:
         """A rollout's own environment, made at its first call."""
@@ -43,6 +50,7 @@ class Environments:
     def release(self, session: str) -> None:
         """Forgets the environment of a rollout, where it has one."""
         self._by_session.pop(session, None)
+        self._turns.pop(session, None)
 
     def __len__(self) -> int:
         return len(self._by_session)
@@ -83,15 +91,18 @@ class DomainTool:
         """There is nothing to release."""
 
 
-def domain_tools(domains: Iterable[str], environments: Environments) -> dict[str, Tool]:
+def domain_tools(
+    domains: Iterable[str], environments: Environments, *, catalogue: Catalogue = SHIPPED_ALONE
+) -> dict[str, Tool]:
     """Every function of these domains as a tool, by name.
 
     Args:
         domains: Their names.
         environments: Those of the run: whoever else works on the rollouts' databases shares them.
+        catalogue: Where they are found.
 
     Raises:
-        ValueError: there is no such domain.
+        ValueError: there is no such domain, or it cannot be loaded.
     """
-    names = {name for domain in domains for name in load_shipped(domain).functions}
+    names = {name for domain in domains for name in catalogue.load(domain).functions}
     return {name: DomainTool(name, environments) for name in sorted(names)}

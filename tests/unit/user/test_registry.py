@@ -74,16 +74,17 @@ def test_a_user_that_acts_before_it_is_spoken_to_is_refused(locker, monkeypatch)
     task = locker.tasks["stuck"]
     hasty = replace(task, steps=(replace(task.steps[1], cues=()), *task.steps[2:]))
     domain = replace(locker, tasks={"hasty": hasty})
-    monkeypatch.setattr("toolorchestra.worlds.load_shipped", lambda name: domain)
-    with pytest.raises(ValueError, match="user: task stuck of the domain library is not allowed"):
+    monkeypatch.setattr("toolorchestra.domain.catalogue.load_shipped", lambda name: domain)
+    with pytest.raises(ValueError, match="user: task stuck of the domain locker is not allowed"):
         check_worlds(options_of("dataset=toolscale", "user=scripted"))
 
 
 def test_tasks_that_nobody_can_solve_without_a_user_are_told(locker, monkeypatch):
-    monkeypatch.setattr("toolorchestra.worlds.load_shipped", lambda name: locker)
-    options = options_of("dataset=toolscale", "dataset.domain.weights={library: 1, clinic: 0}")
+    monkeypatch.setattr("toolorchestra.domain.catalogue.load_shipped", lambda name: locker)
+    weights = "dataset.domain.weights={library: 1, clinic: 0, courier: 0}"
+    options = options_of("dataset=toolscale", weights)
     notes = [note for note in check_worlds(options) if "need a user" in note]
     assert notes == [
-        "2 of 4 tasks of the domain library need a user who acts, and cannot be solved with "
+        "2 of 4 tasks of the domain locker need a user who acts, and cannot be solved with "
         "user=none"
     ]
