@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from toolorchestra.dataset.config import DomainsConfig
+from toolorchestra.dataset.cycle import Cycle
 from toolorchestra.dataset.mix import mixed
-from toolorchestra.dataset.split import SPLITS, Split, digest
+from toolorchestra.dataset.split import NUM_PARTS, SPLITS, Split, digest
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.goal import Goal, as_task
 from toolorchestra.domain.load import load_shipped
+from toolorchestra.domain.task import DomainTask
 from toolorchestra.types import Task
 
 
@@ -38,24 +40,26 @@ def domain_source(
 def _source(
     domain: Domain, difficulties: Sequence[int], *, seed: int, num_parts: int
 ) -> Callable[[int, Split], Task]:
-    levels = sorted({task.difficulty for task in domain.tasks.values()})
-    parts: dict[Split, list[Task]] = {split: [] for split in SPLITS}
-    for level in levels:
-        if difficulties and level not in difficulties:
-            continue
-        tasks = [
-            as_task(Goal(domain=domain, task=task))
-            for task in domain.tasks.values()
-            if task.difficulty == level
-        ]
-        tasks.sort(key=lambda task: digest(task.question))
-        for number, task in enumerate(tasks):
-            parts["train" if number % num_parts else "heldout"].append(task)
-    for split, found in parts.items():
+    parts: dict[Split, list[Task]] = {}
+    for split, goals in split_goals(domain, num_parts=num_parts).items():
+        found = [goal for goal in goals if not difficulties or goal.difficulty in difficulties]
+        parts[split] = [as_task(Goal(domain=domain, task=task)) for task in found]
+        levels = sorted({goal.difficulty for goal in domain.tasks.values()})
         if not found:
             raise ValueError(
                 f"dataset.domain.difficulties: {list(difficulties)} leaves no task of the domain "
                 f"{domain.name} for the split {split}; use some of {', '.join(map(str, levels))}"
             )
-        found.sort(key=lambda task: digest(f"{seed}/{task.id}"))
-    return lambda index, split: parts[split][index % len(parts[split])]
+        parts[split].sort(key=lambda task: digest(f"{seed}/{task.id}"))
+    return Cycle(parts=parts)
+
+
+def split_goals(domain: Domain, *, num_parts: int = NUM_PARTS) -> dict[Split, list[DomainTask]]:
+    """The tasks of each split, by difficulty; see `domain_source`."""
+    parts: dict[Split, list[DomainTask]] = {split: [] for split in SPLITS}
+    for level in sorted({task.difficulty for task in domain.tasks.values()}):
+        tasks = [task for task in domain.tasks.values() if task.difficulty == level]
+        tasks.sort(key=lambda task: digest(task.instruction))
+        for number, task in enumerate(tasks):
+            parts["train" if number % num_parts else "heldout"].append(task)
+    return parts

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from toolorchestra.dataset.config import DatasetConfig
+from toolorchestra.dataset.cycle import Cycle
 from toolorchestra.dataset.domains import domain_source
 from toolorchestra.dataset.jsonl import read_tasks
 from toolorchestra.dataset.local import local_task
-from toolorchestra.dataset.mix import mixed
-from toolorchestra.dataset.split import SPLITS, Split, digest, side_of
-from toolorchestra.dataset.table import table_tasks
+from toolorchestra.dataset.mix import Mixture, mixed, named
+from toolorchestra.dataset.split import NUM_PARTS, SPLITS, Split, digest, side_of
+from toolorchestra.dataset.table import TableTasks, table_tasks
 from toolorchestra.types import Task
 
 TaskSource = Callable[[int, Split], Task]
 """Gives task number `index` of a split; any index from 0 up will do."""
-
-_NUM_PARTS = 5
-"""One part in five of a file of tasks is held out where no second file is given."""
 
 
 def local_source(config: DatasetConfig, seed: int, _: bool) -> TaskSource:
@@ -29,7 +27,7 @@ def _split_file(config: DatasetConfig) -> dict[Split, list[Task]]:
     assert config.path is not None
     tasks = read_tasks(config.path)
     if config.heldout_path is None:
-        sides = [side_of(task.question, num_parts=_NUM_PARTS) for task in tasks]
+        sides = [side_of(task.question, num_parts=NUM_PARTS) for task in tasks]
         return {
             split: [task for task, side in zip(tasks, sides, strict=True) if side == split]
             for split in SPLITS
@@ -57,7 +55,7 @@ def jsonl_source(config: DatasetConfig, seed: int, _: bool) -> TaskSource:
                 "add tasks, or name a second file in dataset.heldout_path"
             )
         tasks.sort(key=lambda task: digest(f"{seed}/{task.id}"))
-    return lambda index, split: parts[split][index % len(parts[split])]
+    return Cycle(parts=parts)
 
 
 def table_source(config: DatasetConfig, seed: int, takes_free_text: bool) -> TaskSource:
@@ -68,7 +66,7 @@ def table_source(config: DatasetConfig, seed: int, takes_free_text: bool) -> Tas
         config.table,
         seed=seed,
         takes_free_text=takes_free_text,
-        num_parts=_NUM_PARTS,
+        num_parts=NUM_PARTS,
     )
 
 
@@ -85,7 +83,7 @@ def mix_source(config: DatasetConfig, seed: int, takes_free_text: bool) -> TaskS
 def shipped_source(config: DatasetConfig, seed: int, _: bool) -> TaskSource:
     """Goes through the tasks of the domains that ship with the project."""
     assert config.domain is not None
-    return domain_source(config.domain, seed=seed, num_parts=_NUM_PARTS)
+    return domain_source(config.domain, seed=seed, num_parts=NUM_PARTS)
 
 
 SOURCES: dict[str, Callable[[DatasetConfig, int, bool], TaskSource]] = {
@@ -109,3 +107,20 @@ def make_source(config: DatasetConfig, *, seed: int, takes_free_text: bool = Fal
         ValueError: a file of tasks is missing or faulty, with file and line, or a table is.
     """
     return SOURCES[config.kind](config, seed, takes_free_text)
+
+
+def every_task(source: TaskSource, split: Split) -> list[Task] | None:
+    """Each task of a split once; None where the source draws without end."""
+    if isinstance(source, Cycle):
+        return list(source.parts[split])
+    if isinstance(source, TableTasks):
+        return [source(index, split) for index in range(len(source.rows[split]))]
+    if not isinstance(source, Mixture):
+        return None
+    found: list[Task] = []
+    for name, part in source.sources.items():
+        tasks = every_task(part, split)
+        if tasks is None:
+            return None
+        found += (named(name, task) for task in tasks)
+    return found
