@@ -67,6 +67,17 @@ class PlayConfig:
         """What tables call the world of `toolset` and `pricing`."""
         return self.benchmark.name
 
+    @property
+    def heldout(self) -> DatasetConfig:
+        """The dataset whose held-out tasks are evaluated on."""
+        return self.benchmark.dataset or self.dataset
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The domains that tasks of the run may belong to, in training or evaluation."""
+        evaluated = () if self.benchmark.is_off else self.heldout.domains
+        return tuple(dict.fromkeys((*self.dataset.domains, *evaluated)))
+
 
 @dataclass(kw_only=True)
 class Config(PlayConfig):
@@ -85,8 +96,8 @@ class Config(PlayConfig):
 
     @property
     def world(self) -> str:
-        """The policy has been trained in it."""
-        return "seen"
+        """The policy has been trained in it, unless the benchmark has tasks of its own."""
+        return "seen" if self.benchmark.dataset is None else self.benchmark.name
 
 
 @dataclass(kw_only=True)

@@ -22,11 +22,14 @@ from toolorchestra.tool.config import SIMULATED_KINDS
 from toolorchestra.toolset.config import ToolsetConfig
 
 
-def worlds_of(config: PlayConfig) -> list[tuple[str, ToolsetConfig, PricingConfig, int]]:
-    """Name, toolset, pricing and number of held-out episodes of each world of the evaluation."""
+def worlds_of(config: PlayConfig) -> list[tuple[str, ToolsetConfig, PricingConfig, int | None]]:
+    """Name, toolset, pricing and number of held-out episodes of each world of the evaluation.
+
+    The number is None where each held-out task is to be played once.
+    """
     benchmark = config.benchmark
     worlds = [(config.world, config.toolset, config.pricing, benchmark.num_episodes)]
-    if benchmark.transfer is not None and benchmark.num_episodes:
+    if benchmark.transfer is not None and not benchmark.is_off:
         other = benchmark.transfer
         worlds.append(("transfer", other.toolset, other.pricing, other.num_episodes))
     return worlds
@@ -98,7 +101,7 @@ def check_domains(config: PlayConfig, world: str, toolset: ToolsetConfig) -> Non
     Raises:
         ValueError: One has the name of a tool, or the model's protocol offers no functions.
     """
-    domains = config.dataset.domains
+    domains = config.domains
     if domains and config.model.protocol == "upstream":
         raise ValueError(
             f"model.protocol: 'upstream' is not allowed with tasks of the domain {domains[0]}, "

@@ -1,4 +1,5 @@
-"""The policies that a trained one is compared with: uninformed ones, and two that know the odds."""
+"""The policies that a trained one is compared with: uninformed ones, and those that know the odds,
+or what a domain's task takes."""
 
 from __future__ import annotations
 
@@ -8,12 +9,14 @@ from random import Random
 
 from toolorchestra.benchmark.oracle import Oracle, State
 from toolorchestra.benchmark.world import World
+from toolorchestra.engine.golden import Golden
 from toolorchestra.engine.policies import (
     Choose,
     FirstAnswer,
     answers_in,
     call_text,
     final_text,
+    nothing,
     pick_ablest,
     pick_cheapest,
     pick_random,
@@ -24,6 +27,8 @@ from toolorchestra.types import Episode, OfferedTool, ToolResult, Turn
 
 UNINFORMED = ("random", "ablest", "cheapest")
 INFORMED = ("greedy", "oracle")
+NOTHING, GOLDEN = "nothing", "golden"
+"""What tasks of domains are between: what nobody has to do anything for, and what was meant."""
 
 
 def baselines(world: World) -> Mapping[str, ScriptedPolicy]:
@@ -32,12 +37,15 @@ def baselines(world: World) -> Mapping[str, ScriptedPolicy]:
     Uninformed: a random tool, always the most able, always the cheapest, each moving on to its next
     choice where a tool abstains. Informed: the best success per dollar, and the oracle's own plan;
     with real models nobody is, and "ablest" goes by the profiles as a guess.
+    With tasks of domains, the one that does nothing, and the golden actions.
     """
     uninformed: dict[str, ScriptedPolicy] = {
         "random": FirstAnswer(pick_random),
         "ablest": FirstAnswer(pick_ablest(world.ability())),
         "cheapest": FirstAnswer(pick_cheapest),
     }
+    if world.has_domains:
+        return uninformed | {NOTHING: nothing, GOLDEN: Golden()}
     if not world.is_known:
         return uninformed
     return uninformed | {

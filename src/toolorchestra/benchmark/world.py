@@ -15,7 +15,7 @@ class World:
 
     def __init__(self, toolset: ToolsetConfig, *, horizon: int, has_domains: bool = False) -> None:
         """Takes a toolset; `has_domains` says that tasks of domains are played with it."""
-        self._toolset, self._horizon, self._has_domains = toolset, horizon, has_domains
+        self._toolset, self._horizon, self.has_domains = toolset, horizon, has_domains
         self._oracles: dict[str, tuple[Episode, Oracle]] = {}
 
     @property
@@ -35,7 +35,7 @@ class World:
         Nor what a call of a domain's function is worth, which answers nothing by itself.
         """
         unknown = set(SIMULATED_KINDS)
-        return not self._has_domains and all(
+        return not self.has_domains and all(
             self._toolset.is_simulated(name) or tool.kind not in unknown
             for name, tool in self._toolset.tools.items()
         )

@@ -2,7 +2,14 @@ from random import Random
 
 from tests.unit.benchmark.worlds import make_episode, make_world, result, turn
 
-from toolorchestra.benchmark.baselines import INFORMED, UNINFORMED, OraclePolicy, baselines
+from toolorchestra.benchmark.baselines import (
+    GOLDEN,
+    INFORMED,
+    NOTHING,
+    UNINFORMED,
+    OraclePolicy,
+    baselines,
+)
 from toolorchestra.engine.policies import call_text, final_text
 from toolorchestra.types import Preference
 
@@ -15,6 +22,10 @@ def says(name, episode, *turns):
 
 def test_every_name_has_a_policy():
     assert set(baselines(make_world())) == {*UNINFORMED, *INFORMED}
+
+
+def test_with_tasks_of_domains_nobody_is_informed_but_the_bars_on_either_side_are_there():
+    assert set(baselines(make_world(has_domains=True))) == {*UNINFORMED, NOTHING, GOLDEN}
 
 
 def test_a_free_tool_that_cannot_solve_is_not_preferred_to_one_that_can():
