@@ -11,8 +11,6 @@ import psutil
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from toolorchestra.benchmark.contest import Arena
-from toolorchestra.benchmark.world import World
 from toolorchestra.chat.render import Renderer, builtin_template
 from toolorchestra.config import Config, PlayConfig
 from toolorchestra.dataset.episode import EpisodeSampler
@@ -73,9 +71,7 @@ def build_tools(
         if providers is not None and toolset.experts == "real":
             services = Services(providers=providers, prompts=config.expert, context=toolset.context)
         build_all(toolset.tools, services, cassette=cassette, into=tools)
-    functions = domain_tools(
-        config.dataset.domains, environments, catalogue=config.dataset.catalogue
-    )
+    functions = domain_tools(config.domains, environments, catalogue=config.catalogue)
     return tools | functions
 
 
@@ -217,25 +213,6 @@ def build_sampler(
         seed=config.seed,
         split=split,
     )
-
-
-def build_arenas(config: PlayConfig, tasks: TaskSource) -> list[Arena]:
-    """The worlds of the evaluation with their held-out episodes."""
-    arenas = []
-    for name, toolset, pricing, num_episodes in worlds_of(config):
-        sampler = build_sampler(config, toolset, pricing, tasks, "heldout")
-        arenas.append(
-            Arena(
-                name=name,
-                world=World(
-                    toolset,
-                    horizon=config.benchmark.horizon,
-                    has_domains=bool(config.dataset.domains),
-                ),
-                episodes=tuple(sampler(index) for index in range(num_episodes)),
-            )
-        )
-    return arenas
 
 
 def build_module(

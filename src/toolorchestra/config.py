@@ -13,6 +13,7 @@ from hydra.core.config_store import ConfigStore
 from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.benchmark.config import BenchmarkConfig
 from toolorchestra.dataset.config import DatasetConfig
+from toolorchestra.domain.catalogue import Catalogue
 from toolorchestra.dry_run.config import DryRunConfig
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.launch.config import LauncherConfig
@@ -69,6 +70,34 @@ class PlayConfig:
         """What tables call the world of `toolset` and `pricing`."""
         return self.benchmark.name
 
+    @property
+    def heldout(self) -> DatasetConfig:
+        """The dataset whose held-out tasks are evaluated on."""
+        return self.benchmark.dataset or self.dataset
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The domains that tasks of the run may belong to, in training or evaluation."""
+        evaluated = () if self.benchmark.is_off else self.heldout.domains
+        return tuple(dict.fromkeys((*self.dataset.domains, *evaluated)))
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Finds these domains.
+
+        Raises:
+            ValueError: A name means one folder in training and another in the evaluation.
+        """
+        own, evaluated = self.dataset.catalogue.folders, self.heldout.catalogue.folders
+        for name in own.keys() & evaluated.keys():
+            if own[name] != evaluated[name]:
+                raise ValueError(
+                    f"benchmark.dataset.domain.folders.{name}: {evaluated[name].folder} is not "
+                    f"allowed beside dataset.domain.folders.{name}={own[name].folder}; use one "
+                    "folder and one sandbox for a name"
+                )
+        return Catalogue(folders={**own, **evaluated})
+
 
 @dataclass(kw_only=True)
 class Config(PlayConfig):
@@ -87,8 +116,8 @@ class Config(PlayConfig):
 
     @property
     def world(self) -> str:
-        """The policy has been trained in it."""
-        return "seen"
+        """The policy has been trained in it, unless the benchmark has tasks of its own."""
+        return "seen" if self.benchmark.dataset is None else self.benchmark.name
 
 
 @dataclass(kw_only=True)

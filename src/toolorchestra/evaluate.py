@@ -9,14 +9,15 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from toolorchestra.build import build_arenas, build_engine, build_speaker, build_stage, choices
+from toolorchestra.arenas import build_arenas, build_tasks
+from toolorchestra.build import build_engine, build_speaker, build_stage, choices
 from toolorchestra.config import EvaluateConfig
-from toolorchestra.dataset.source import make_source
 from toolorchestra.finish import play_all, show
 from toolorchestra.model.policy import load_policy
 from toolorchestra.opening import Opening, opened, use_threads
 from toolorchestra.report.closing import RESULTS_FILE, write_summary
 from toolorchestra.report.evaluation import POLICY, Evaluation
+from toolorchestra.room import check_room
 from toolorchestra.worlds import check_worlds
 
 log = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ def evaluate(config: DictConfig) -> Path:
 
 
 def _check(options: EvaluateConfig) -> list[str]:
-    if options.benchmark.num_episodes == 0:
+    if options.benchmark.is_off:
         raise ValueError("benchmark.num_episodes: 0 is not allowed; use at least 2")
     return check_worlds(options)
 
@@ -54,9 +55,8 @@ def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
     options, run_dir = opening.options, opening.run_dir
     model, tokenizer = load_policy(options.model)
     speaker = build_speaker(options.model, tokenizer)
-    tasks = make_source(
-        options.dataset, seed=options.seed, takes_free_text=options.judge.judges_free_text
-    )
+    tasks = build_tasks(options, options.heldout)
+    check_room(options, speaker, tasks, split="heldout")
     arenas = build_arenas(options, tasks)
     engine = build_engine(options, model, speaker, run_dir)
     with closing(build_stage(options, speaker, run_dir, opening.cassette)) as stage:

@@ -16,9 +16,9 @@ from hydra.types import RunMode
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
+from toolorchestra.arenas import build_arenas, build_heldout, build_tasks
 from toolorchestra.benchmark.contest import Arena
 from toolorchestra.build import (
-    build_arenas,
     build_engine,
     build_module,
     build_sampler,
@@ -27,7 +27,6 @@ from toolorchestra.build import (
     choices,
 )
 from toolorchestra.config import Config
-from toolorchestra.dataset.source import make_source
 from toolorchestra.finish import keep_policy, play_all, show
 from toolorchestra.launch.followers import Followers
 from toolorchestra.launch.stop import StopFile
@@ -38,6 +37,7 @@ from toolorchestra.report.evaluation import START, TRAINED, Evaluation
 from toolorchestra.report.recorder import Recorder, open_journal
 from toolorchestra.report.tracking import Tracker
 from toolorchestra.rollout.pool import Pool
+from toolorchestra.room import check_room
 from toolorchestra.trainer.collect import Collector, ScoredGroup, Scorer, StepData
 from toolorchestra.trainer.fit import checkpoints_of, first_step, fit
 from toolorchestra.trainer.strategy import check_trainer, uses_gpu
@@ -92,16 +92,14 @@ class _Run:
         self._resume_from = self._checkpoints.newest()
         start = first_step(self._resume_from)
         journal = open_journal(run_dir, first_step=start)
-        self._tasks = make_source(
-            options.dataset,
-            seed=options.seed,
-            takes_free_text=options.judge.judges_free_text,
-        )
+        self._tasks = build_tasks(options, options.dataset)
+        self._heldout = build_heldout(options, self._tasks)
         # DeepSpeed's weights, and a GPU's, are not here: what samples from them here has a copy
         is_elsewhere = options.trainer.strategy == "deepspeed" or uses_gpu(options.trainer)
         self._trained = load_policy(options.model)[0] if is_elsewhere else self._model
         self._sampled = self._model if options.rollout.engine == "vllm" else self._trained
         self._speaker = build_speaker(options.model, tokenizer)
+        self._check_room()
         self._engine = build_engine(options, self._sampled, self._speaker, run_dir)
         with ExitStack() as stack:
             built = build_stage(options, self._speaker, run_dir, opening.cassette)
@@ -168,7 +166,7 @@ class _Run:
     def finish(self) -> None:
         """Evaluates, writes tables, pictures and the policy, and marks the run as done."""
         options = self._options
-        arenas = build_arenas(options, self._tasks) if options.benchmark.num_episodes else []
+        arenas = [] if options.benchmark.is_off else build_arenas(options, self._heldout)
         evaluation = self._evaluate(arenas) if arenas else None
         title = options.experiment.name
         show(self._run_dir, options, evaluation, arenas=arenas, title=title)
@@ -179,6 +177,19 @@ class _Run:
         write_summary(self._run_dir, choices(options), evaluation, seconds=seconds)
         shown = self._run_dir / RESULTS_FILE if evaluation is not None else self._run_dir
         log.info("done in %d s: %s", seconds, shown)
+
+    def _check_room(self) -> None:
+        options = self._options
+        if options.trainer.max_steps > 0:
+            check_room(
+                options,
+                self._speaker,
+                self._tasks,
+                split="train",
+                row_tokens=options.trainer.micro_batch_tokens,
+            )
+        if not options.benchmark.is_off:
+            check_room(options, self._speaker, self._heldout, split="heldout")
 
     def _build_pool(self) -> Pool[ScoredGroup]:
         options = self._options

@@ -23,11 +23,14 @@ from toolorchestra.tool.config import SIMULATED_KINDS
 from toolorchestra.toolset.config import ToolsetConfig
 
 
-def worlds_of(config: PlayConfig) -> list[tuple[str, ToolsetConfig, PricingConfig, int]]:
-    """Name, toolset, pricing and number of held-out episodes of each world of the evaluation."""
+def worlds_of(config: PlayConfig) -> list[tuple[str, ToolsetConfig, PricingConfig, int | None]]:
+    """Name, toolset, pricing and number of held-out episodes of each world of the evaluation.
+
+    The number is None where each held-out task is to be played once.
+    """
     benchmark = config.benchmark
     worlds = [(config.world, config.toolset, config.pricing, benchmark.num_episodes)]
-    if benchmark.transfer is not None and benchmark.num_episodes:
+    if benchmark.transfer is not None and not benchmark.is_off:
         other = benchmark.transfer
         worlds.append(("transfer", other.toolset, other.pricing, other.num_episodes))
     return worlds
@@ -95,12 +98,12 @@ def check_judge(judge: JudgeConfig, pricing: PricingConfig, provider: ProvidersC
 
 def check_user(config: PlayConfig) -> list[str]:
     """Checks that users have tasks to play, and a model that plays them a price and somebody who
-    serves it; returns which tasks nobody can solve without a user.
+    serves it; returns which tasks are left out without one.
 
     Raises:
         ValueError: They have not.
     """
-    user, domains, catalogue = config.user, config.dataset.domains, config.dataset.catalogue
+    user, domains, catalogue = config.user, config.domains, config.catalogue
     if user.kind == "none":
         return [note for domain in map(catalogue.load, domains) for note in _without_user(domain)]
     if config.model.protocol == "upstream":
@@ -129,12 +132,12 @@ def check_user(config: PlayConfig) -> list[str]:
 
 def _without_user(domain: Domain) -> list[str]:
     tasks = domain.tasks.values()
-    count = sum(any(action.by == "user" for action in task.actions) for task in tasks)
+    count = sum(task.needs_user for task in tasks)
     if not count:
         return []
     return [
-        f"{count} of {len(tasks)} tasks of the domain {domain.name} need a user who acts, and "
-        "cannot be solved with user=none"
+        f"{count} of {len(tasks)} tasks of the domain {domain.name} need a user who acts, and are "
+        "left out: user=scripted takes them in"
     ]
 
 
@@ -163,13 +166,13 @@ def check_domains(config: PlayConfig, world: str, toolset: ToolsetConfig) -> Non
         ValueError: One has the name of a tool, a domain cannot be loaded, or the model's protocol
             offers no functions.
     """
-    domains = config.dataset.domains
+    domains = config.domains
     if domains and config.model.protocol == "upstream":
         raise ValueError(
             f"model.protocol: 'upstream' is not allowed with tasks of the domain {domains[0]}, "
             "whose functions stand behind no front; use model.protocol=chat, or another dataset"
         )
-    catalogue = config.dataset.catalogue
+    catalogue = config.catalogue
     for domain in domains:
         if shared := catalogue.load(domain).functions.keys() & toolset.tools.keys():
             raise ValueError(

@@ -1,7 +1,10 @@
 """The command that makes the shipped policy, on a pocket of its demonstrations."""
 
+import json
 import subprocess
 import sys
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from tests.integration.command import ROOT
@@ -40,3 +43,12 @@ def test_its_tokenizer_writes_a_call_with_its_thought_in_eight_tokens(made):
     assert len(ids) == 8
     message = parse_message(tokenizer.decode(ids[:-1]), finish_reason="stop")
     assert (message.thinking, [call.name for call in message.calls]) == ("math 5", ["gpt_5"])
+
+
+def test_it_has_the_shape_of_the_shipped_one(made):
+    def shape(folder):
+        told = json.loads((folder / "config.json").read_text())
+        return {key: value for key, value in told.items() if key != "vocab_size"}
+
+    shipped = Path(str(files("toolorchestra.model").joinpath("tiny")))
+    assert shape(made) == shape(shipped)

@@ -10,6 +10,7 @@ from tests.composed import options_of
 from tests.integration.hostile_domain import copy_hostile
 
 from toolorchestra.config import Config
+from toolorchestra.domain.load import SHIPPED
 from toolorchestra.preference.config import PairConfig, PreferenceConfig
 from toolorchestra.provider.config import CassetteConfig, ProviderConfig, ProvidersConfig
 from toolorchestra.worlds import check_outside, check_same_experts, check_worlds, worlds_of
@@ -31,6 +32,34 @@ def test_without_an_evaluation_there_is_but_the_world_of_training() -> None:
     benchmark = dataclasses.replace(defaults().benchmark, num_episodes=0)
     config = dataclasses.replace(defaults(), benchmark=benchmark)
     assert [(name, count) for name, _, _, count in worlds_of(config)] == [("seen", 0)]
+
+
+def test_a_benchmark_has_tasks_of_its_own_whatever_is_trained_on() -> None:
+    config = options_of("benchmark=toolscale", "dataset=local")
+    assert [(name, count) for name, _, _, count in worlds_of(config)] == [("toolscale", None)]
+    assert (config.dataset.name, config.heldout.name) == ("local", "toolscale")
+    assert config.dataset.domains == ()
+    assert config.domains == config.heldout.domains == SHIPPED
+
+
+def test_without_tasks_of_its_own_a_benchmark_plays_those_of_the_dataset() -> None:
+    assert defaults().heldout is defaults().dataset
+    config = options_of("benchmark=local", "dataset=toolscale")
+    assert [name for name, _, _, _ in worlds_of(config)] == ["seen", "transfer"]
+    assert config.domains == config.heldout.domains == SHIPPED
+
+
+def test_a_benchmark_that_is_off_needs_no_domain() -> None:
+    config = options_of("benchmark=toolscale", "benchmark.num_episodes=0")
+    assert config.domains == ()
+
+
+def test_functions_of_a_benchmarks_domains_are_checked_against_the_tools_too() -> None:
+    config = options_of("benchmark=toolscale")
+    tools = config.toolset.tools | {"get_member": config.toolset.tools["gpt_5"]}
+    toolset = dataclasses.replace(config.toolset, tools=tools)
+    with pytest.raises(ValueError, match="name get_member is not allowed in the toolscale world"):
+        check_worlds(dataclasses.replace(config, toolset=toolset))
 
 
 def test_notes_name_the_world_and_every_price_that_is_not_the_schedules_own() -> None:

@@ -16,6 +16,7 @@ from toolorchestra.engine.policies import (
     answers_in,
     call_text,
     final_text,
+    nothing,
     pick_ablest,
     pick_cheapest,
     pick_random,
@@ -26,7 +27,8 @@ from toolorchestra.types import Episode, OfferedTool, ToolResult, Turn
 
 UNINFORMED = ("random", "ablest", "cheapest")
 INFORMED = ("greedy", "oracle")
-GOLDEN = "golden"
+NOTHING, GOLDEN = "nothing", "golden"
+"""What tasks of domains are between: what nobody has to do anything for, and what was meant."""
 
 
 def baselines(world: World) -> Mapping[str, ScriptedPolicy]:
@@ -34,8 +36,8 @@ def baselines(world: World) -> Mapping[str, ScriptedPolicy]:
 
     Uninformed: a random tool, always the most able, always the cheapest, each moving on to its next
     choice where a tool abstains. Informed: the best success per dollar, and the oracle's own plan;
-    with real models nobody is, and "ablest" goes by the profiles as a guess. With tasks of domains,
-    the golden actions too.
+    with real models nobody is, and "ablest" goes by the profiles as a guess.
+    With tasks of domains, the one that does nothing, and the golden actions.
     """
     uninformed: dict[str, ScriptedPolicy] = {
         "random": FirstAnswer(pick_random),
@@ -43,7 +45,7 @@ def baselines(world: World) -> Mapping[str, ScriptedPolicy]:
         "cheapest": FirstAnswer(pick_cheapest),
     }
     if world.has_domains:
-        uninformed[GOLDEN] = Golden()
+        return uninformed | {NOTHING: nothing, GOLDEN: Golden()}
     if not world.is_known:
         return uninformed
     return uninformed | {

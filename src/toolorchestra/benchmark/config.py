@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toolorchestra.dataset.config import DatasetConfig
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.toolset.config import ToolsetConfig
 
@@ -30,8 +31,12 @@ class BenchmarkConfig:
     """What a policy is measured on."""
 
     name: str
-    num_episodes: int = 300
-    """Held-out episodes in the world of training; 0: no evaluation at all."""
+    dataset: DatasetConfig | None = None
+    """Where its tasks come from, whatever a run trains on; null: the run's own dataset. Held-out
+    tasks alone are played, which no run trains on."""
+    num_episodes: int | None = 300
+    """Held-out episodes with the run's own tools and prices; 0: no evaluation at all; null: as many
+    as there are held-out tasks, each played once."""
     is_greedy: bool = True
     """Whether the policy says what is likeliest (paper: temperature 0), or samples at temperature 1
     (the original's code)."""
@@ -41,9 +46,15 @@ class BenchmarkConfig:
     """The second world; null: none."""
 
     def __post_init__(self) -> None:
-        if self.num_episodes < 0 or self.num_episodes == 1:
+        if self.num_episodes is not None and (self.num_episodes < 0 or self.num_episodes == 1):
             raise ValueError(
-                f"benchmark.num_episodes: {self.num_episodes} is not allowed; use 0 or at least 2"
+                f"benchmark.num_episodes: {self.num_episodes} is not allowed; use 0 or at least 2, "
+                "or null for each held-out task once"
             )
         if not 1 <= self.horizon <= 6:
             raise ValueError(f"benchmark.horizon: {self.horizon} is not allowed; use 1 to 6")
+
+    @property
+    def is_off(self) -> bool:
+        """Whether nothing is to be evaluated."""
+        return self.num_episodes == 0

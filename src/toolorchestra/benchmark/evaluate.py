@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolorchestra.benchmark.world import World
+from toolorchestra.domain.goal import goal_of
 from toolorchestra.reward.evaluate import utility
 from toolorchestra.reward.group import is_scorable
 from toolorchestra.reward.measures import cost_usd, measure
@@ -39,6 +40,8 @@ class Result:
     num_calls: int
     num_malformed: int
     status: str
+    difficulty: int | None = None
+    """Of a task of a domain, from 1; None where tasks have none."""
     judge_usd: float = 0.0
     """Paid for judging it, scored or not: no cost of the policy's."""
     user_usd: float = 0.0
@@ -104,9 +107,15 @@ def _result(policy: str, world: str, played: Played) -> Result:
         num_calls=len(results) + errors,
         num_malformed=refused + errors,
         status=rollout.status,
+        difficulty=_difficulty(episode),
         judge_usd=cost_usd(rollout, ("judge",)),
         user_usd=cost_usd(rollout, ("user",)),
     )
+
+
+def _difficulty(episode: Episode) -> int | None:
+    goal = goal_of(episode.task)
+    return None if goal is None else goal.task.difficulty
 
 
 def oracle_bound(world: World, name: str, episodes: Sequence[Episode]) -> list[Result]:

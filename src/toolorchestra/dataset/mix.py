@@ -7,7 +7,7 @@ source is gone through in its own order, so that one that comes round repeats no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
@@ -29,15 +29,32 @@ def shares(weights: Mapping[str, float], total: int) -> dict[str, int]:
     return whole
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mixture:
+    """A source of tasks that draws from others."""
+
+    sources: Mapping[str, Callable[[int, Split], Task]]
+    places: Callable[[int, Split], tuple[tuple[str, int], ...]]
+    """Gives the source of each task of a block, and which of the source's tasks it is."""
+
+    def __call__(self, index: int, split: Split) -> Task:
+        """Task number `index` of a split."""
+        name, number = self.places(index // BLOCK, split)[index % BLOCK]
+        return named(name, self.sources[name](number, split))
+
+
+def named(source: str, task: Task) -> Task:
+    """A task as a mixture gives it: its id names the source, as two may use the same."""
+    return replace(task, id=f"{source}/{task.id}")
+
+
 def mixed(
     sources: Mapping[str, Callable[[int, Split], Task]],
     weights: Mapping[str, float],
     *,
     seed: int,
-) -> Callable[[int, Split], Task]:
-    """A source of tasks that draws from others, each split from the same split of theirs.
-
-    Ids begin with the source's name, as two sources may use the same.
+) -> Mixture:
+    """The mixture of sources by weight, each split drawn from the same split of theirs.
 
     Args:
         sources: By name.
@@ -58,9 +75,4 @@ def mixed(
             used[name] += 1
         return tuple(drawn)
 
-    def draw(index: int, split: Split) -> Task:
-        name, number = places(index // BLOCK, split)[index % BLOCK]
-        task = sources[name](number, split)
-        return replace(task, id=f"{name}/{task.id}")
-
-    return draw
+    return Mixture(sources=sources, places=places)

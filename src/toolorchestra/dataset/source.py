@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from toolorchestra.dataset.config import DatasetConfig
+from toolorchestra.dataset.cycle import Cycle
 from toolorchestra.dataset.domains import domain_source
 from toolorchestra.dataset.jsonl import read_tasks
 from toolorchestra.dataset.local import local_task
-from toolorchestra.dataset.mix import mixed
-from toolorchestra.dataset.split import SPLITS, Split, digest, side_of
-from toolorchestra.dataset.table import table_tasks
+from toolorchestra.dataset.mix import Mixture, mixed, named
+from toolorchestra.dataset.split import NUM_PARTS, SPLITS, Split, digest, side_of
+from toolorchestra.dataset.table import TableTasks, table_tasks
 from toolorchestra.types import Task
 
 TaskSource = Callable[[int, Split], Task]
 """Gives task number `index` of a split; any index from 0 up will do."""
 
-_NUM_PARTS = 5
-"""One part in five of a file of tasks is held out where no second file is given."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Present:
+    """Who is there in a run: tasks that need somebody else are left out."""
+
+    judges_free_text: bool = False
+    """Somebody judges answers that no matcher can check."""
+    plays_user: bool = False
+    """Somebody acts for the user of a domain's task."""
 
 
-def local_source(config: DatasetConfig, seed: int, _: bool) -> TaskSource:
+def local_source(config: DatasetConfig, seed: int, _: Present) -> TaskSource:
     """Draws from the local world."""
     return lambda index, split: local_task(index, seed=seed, split=split, skills=config.skills)
 
@@ -29,7 +38,7 @@ def _split_file(config: DatasetConfig) -> dict[Split, list[Task]]:
     assert config.path is not None
     tasks = read_tasks(config.path)
     if config.heldout_path is None:
-        sides = [side_of(task.question, num_parts=_NUM_PARTS) for task in tasks]
+        sides = [side_of(task.question, num_parts=NUM_PARTS) for task in tasks]
         return {
             split: [task for task, side in zip(tasks, sides, strict=True) if side == split]
             for split in SPLITS
@@ -43,7 +52,7 @@ def _split_file(config: DatasetConfig) -> dict[Split, list[Task]]:
     return {"train": list(tasks), "heldout": list(heldout)}
 
 
-def jsonl_source(config: DatasetConfig, seed: int, _: bool) -> TaskSource:
+def jsonl_source(config: DatasetConfig, seed: int, _: Present) -> TaskSource:
     """Goes through a file of tasks round and round, in an order that depends on the seed.
 
     Raises:
@@ -57,55 +66,71 @@ def jsonl_source(config: DatasetConfig, seed: int, _: bool) -> TaskSource:
                 "add tasks, or name a second file in dataset.heldout_path"
             )
         tasks.sort(key=lambda task: digest(f"{seed}/{task.id}"))
-    return lambda index, split: parts[split][index % len(parts[split])]
+    return Cycle(parts=parts)
 
 
-def table_source(config: DatasetConfig, seed: int, takes_free_text: bool) -> TaskSource:
+def table_source(config: DatasetConfig, seed: int, present: Present) -> TaskSource:
     """Goes through the rows of a table whose answers can be checked, in the same way."""
     assert config.table is not None
     return table_tasks(
         config.name,
         config.table,
         seed=seed,
-        takes_free_text=takes_free_text,
-        num_parts=_NUM_PARTS,
+        takes_free_text=present.judges_free_text,
+        num_parts=NUM_PARTS,
     )
 
 
-def mix_source(config: DatasetConfig, seed: int, takes_free_text: bool) -> TaskSource:
+def mix_source(config: DatasetConfig, seed: int, present: Present) -> TaskSource:
     """Draws from several sources by weight."""
     weights = {name: weight for name, weight in config.weights.items() if weight}
     sources = {
-        name: make_source(config.sources[name], seed=seed, takes_free_text=takes_free_text)
-        for name in weights
+        name: make_source(config.sources[name], seed=seed, present=present) for name in weights
     }
     return mixed(sources, weights, seed=seed)
 
 
-def shipped_source(config: DatasetConfig, seed: int, _: bool) -> TaskSource:
-    """Goes through the tasks of the domains that ship with the project."""
+def goal_source(config: DatasetConfig, seed: int, present: Present) -> TaskSource:
+    """Goes through the goals of domains."""
     assert config.domain is not None
-    return domain_source(config.domain, seed=seed, num_parts=_NUM_PARTS)
+    return domain_source(config.domain, seed=seed, num_parts=NUM_PARTS, has_user=present.plays_user)
 
 
-SOURCES: dict[str, Callable[[DatasetConfig, int, bool], TaskSource]] = {
+SOURCES: dict[str, Callable[[DatasetConfig, int, Present], TaskSource]] = {
     "local": local_source,
     "jsonl": jsonl_source,
     "table": table_source,
     "mix": mix_source,
-    "domain": shipped_source,
+    "domain": goal_source,
 }
 
 
-def make_source(config: DatasetConfig, *, seed: int, takes_free_text: bool = False) -> TaskSource:
+def make_source(config: DatasetConfig, *, seed: int, present: Present = Present()) -> TaskSource:
     """The tasks that `config` asks for.
 
     Args:
         config: Checked already.
         seed: Of what is drawn, or of the order.
-        takes_free_text: Whether to keep answers of a table that only a judge can check.
+        present: Whom tasks may need.
 
     Raises:
         ValueError: a file of tasks is missing or faulty, with file and line, or a table is.
     """
-    return SOURCES[config.kind](config, seed, takes_free_text)
+    return SOURCES[config.kind](config, seed, present)
+
+
+def every_task(source: TaskSource, split: Split) -> list[Task] | None:
+    """Each task of a split once; None where the source draws without end."""
+    if isinstance(source, Cycle):
+        return list(source.parts[split])
+    if isinstance(source, TableTasks):
+        return [source(index, split) for index in range(len(source.rows[split]))]
+    if not isinstance(source, Mixture):
+        return None
+    found: list[Task] = []
+    for name, part in source.sources.items():
+        tasks = every_task(part, split)
+        if tasks is None:
+            return None
+        found += (named(name, task) for task in tasks)
+    return found

@@ -12,6 +12,9 @@ Split = Literal["train", "heldout"]
 
 SPLITS: tuple[Split, ...] = ("train", "heldout")
 
+NUM_PARTS = 5
+"""One part in so many is held out where no file says what is."""
+
 
 def digest(key: str) -> int:
     """A number from 0 to 2**32 - 1 that is the same in every process, unlike `hash`."""

@@ -6,18 +6,18 @@ The table stays on disk. What is kept of a row is its number, where its answer c
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from toolorchestra.dataset.answer_form import AnswerForm, form_of
 from toolorchestra.dataset.config import TableConfig
-from toolorchestra.dataset.split import SPLITS, Split, digest, long_digest, side_of
+from toolorchestra.dataset.scan_cache import kept_scan
+from toolorchestra.dataset.split import SPLITS, Split, digest, long_digest
 from toolorchestra.dataset.table_load import check_columns, commit_of, load_table
+from toolorchestra.dataset.table_scan import EMPTY, Scan, checkable
 from toolorchestra.types import Task
 
 if TYPE_CHECKING:
@@ -25,16 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_BATCH_ROWS = 1000
-_EMPTY = "empty."
-"""Begins the names of columns that have to be empty."""
 _TEXTS = ("string", "large_string", "string_view", "null")
-
-NO_QUESTION = "without a question"
-NO_ANSWER = "without an answer"
-GOES_ON = "that go on from something"
-UNCHECKABLE = "whose answer no matcher can check"
-REPEATED = "whose question came before"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +47,7 @@ class TableTasks:
         rows = self.rows[split]
         row = self.table[int(rows[index % len(rows)])]
         question = row["question"].strip()
-        form = _checkable(question, row["answer"], takes_free_text=self.takes_free_text)
+        form = checkable(question, row["answer"], takes_free_text=self.takes_free_text)
         assert form is not None, "rows are kept only where their answer can be checked"
         return Task(
             id=_id(self.name, long_digest(question)),
@@ -71,7 +62,7 @@ class TableTasks:
 def table_tasks(
     name: str, config: TableConfig, *, seed: int, takes_free_text: bool, num_parts: int
 ) -> TableTasks:
-    """Reads a table through once, and keeps the numbers of the rows whose answers can be checked.
+    """Keeps the numbers of the rows whose answers can be checked; see `kept_scan`.
 
     Args:
         name: What the tasks' ids begin with.
@@ -89,7 +80,7 @@ def table_tasks(
     )
     table = _narrowed(whole, config)
     try:
-        scan = _scan(table, takes_free_text=takes_free_text, num_parts=num_parts)
+        scan = kept_scan(table, takes_free_text=takes_free_text, num_parts=num_parts)
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{config.path}: cannot be read ({error.reason}: it is not UTF-8 text); mend the files "
@@ -113,17 +104,6 @@ def table_tasks(
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Scan:
-    """What one pass over a table leaves; the arrays have one entry a row that is kept."""
-
-    rows: npt.NDArray[np.int64]
-    digests: npt.NDArray[np.uint64]
-    """Of the questions."""
-    is_heldout: npt.NDArray[np.bool_]
-    left_out: Counter[str]
-
-
 def _narrowed(whole: datasets.Dataset, config: TableConfig) -> datasets.Dataset:
     """Question and answer under these names, and the columns that have to be empty."""
     columns = [config.question, config.answer]
@@ -138,54 +118,11 @@ def _narrowed(whole: datasets.Dataset, config: TableConfig) -> datasets.Dataset:
     extra = [column for column in config.empty if column not in columns]
     table = whole.select_columns([*columns, *extra])
     names = {config.question: "question", config.answer: "answer"}
-    names |= {column: f"{_EMPTY}{i}" for i, column in enumerate(extra)}
+    names |= {column: f"{EMPTY}{i}" for i, column in enumerate(extra)}
     return table.rename_columns(names)
 
 
-def _scan(table: datasets.Dataset, *, takes_free_text: bool, num_parts: int) -> _Scan:
-    left_out: Counter[str] = Counter()
-    is_kept, is_heldout = np.zeros(len(table), bool), np.zeros(len(table), bool)
-    digests = np.zeros(len(table), np.uint64)
-    number = 0
-    for batch in table.with_format("arrow").iter(batch_size=_BATCH_ROWS):
-        for row in batch.to_pylist():
-            if reason := _fault(row, takes_free_text=takes_free_text):
-                left_out[reason] += 1
-            else:
-                question = row["question"].strip()
-                is_kept[number] = True
-                digests[number] = long_digest(question)
-                is_heldout[number] = side_of(question, num_parts=num_parts) == "heldout"
-            number += 1
-    rows = np.flatnonzero(is_kept)
-    _, first = np.unique(digests[rows], return_index=True)
-    left_out[REPEATED] = len(rows) - len(first)
-    rows = rows[np.sort(first)]
-    return _Scan(rows=rows, digests=digests[rows], is_heldout=is_heldout[rows], left_out=+left_out)
-
-
-def _fault(row: Mapping[str, Any], *, takes_free_text: bool) -> str | None:
-    """Why a row is left out; None where it is kept."""
-    question, answer = row["question"], row["answer"]
-    if not question or not question.strip():
-        return NO_QUESTION
-    if not answer or not answer.strip():
-        return NO_ANSWER
-    others = (value for key, value in row.items() if key.startswith(_EMPTY))
-    if any(value and value != "[]" for value in others):
-        return GOES_ON
-    form = _checkable(question.strip(), answer, takes_free_text=takes_free_text)
-    return None if form else UNCHECKABLE
-
-
-def _checkable(question: str, answer: str, *, takes_free_text: bool) -> AnswerForm | None:
-    form = form_of(question, answer)
-    if form is None and takes_free_text:
-        return AnswerForm(kind="text", answer=answer.strip())
-    return form
-
-
-def _parts(name: str, scan: _Scan, *, seed: int) -> dict[Split, npt.NDArray[np.int64]]:
+def _parts(name: str, scan: Scan, *, seed: int) -> dict[Split, npt.NDArray[np.int64]]:
     """The rows of each split, in the order that the seed gives."""
     keys = [digest(f"{seed}/{_id(name, int(number))}") for number in scan.digests]
     by_seed = np.argsort(np.array(keys, np.uint64), kind="stable")
@@ -202,7 +139,7 @@ def _tell(
     name: str,
     config: TableConfig,
     parts: Mapping[Split, npt.NDArray[np.int64]],
-    scan: _Scan,
+    scan: Scan,
     *,
     commit: str | None,
 ) -> None:

@@ -4,6 +4,10 @@ Its golden actions share one struct for the arguments of all domains' functions,
 nulls, and dates in it became timestamps. Records have neither: nulls are dropped, and a timestamp
 is ISO text again, without the time where that is midnight (the table does not tell a day from its
 first second). A null argument that was meant cannot be told from filling, and is dropped as well.
+
+Nothing in it marks tasks where the right thing is to refuse: `relevant_policies` is prose for
+readers. Such a task is one whose golden actions write nothing, and where something has to be said;
+a task of our domains says it in the same way, and whoever writes all the same fails it.
 """
 
 from __future__ import annotations
@@ -100,7 +104,9 @@ def _record(row: Mapping[str, Any], place: str) -> ToolScaleRecord:
         known=told.get("known_info") or "",
         unknown=told.get("unknown_info") or "",
         actions=tuple(_action(action, place) for action in wanted.get("actions") or ()),
-        communicate=tuple(str(text) for text in wanted.get("communicate_info") or ()),
+        communicate=tuple(
+            str(_plain(text, place)) for text in wanted.get("communicate_info") or ()
+        ),
     )
 
 

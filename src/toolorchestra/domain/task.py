@@ -69,6 +69,11 @@ class DomainTask:
     """From 1, the simplest."""
     changes: tuple[InitialChange, ...] = ()
 
+    @property
+    def needs_user(self) -> bool:
+        """Whether the user has to act, so that without one nobody can solve it."""
+        return any(action.by == "user" for action in self.actions)
+
     def __post_init__(self) -> None:
         if not self.id or not self.instruction.strip():
             raise ValueError("a task needs an id and an instruction")

@@ -47,6 +47,11 @@ def answers_in(results: Iterable[ToolResult]) -> list[str]:
     return [line.removeprefix("answer: ") for line in lines]
 
 
+def nothing(episode: Episode, turns: Sequence[Turn], rng: Random) -> str:
+    """Answers at once, without a call: what this solves, nobody has to do anything for."""
+    return final_text("nothing was done")
+
+
 class FirstAnswer:
     """Calls the tool that `choose` picks among those not yet called until one answers."""
 

@@ -18,6 +18,7 @@ from toolorchestra.report.evaluation import (
     calls_table,
     closed,
     comparison_table,
+    goal_tables,
     main_table,
     points,
 )
@@ -62,7 +63,11 @@ def write_pictures(
 
 def write_tables(run_dir: Path, evaluation: Evaluation, shown_as: Mapping[str, str]) -> list[Table]:
     """Writes all tables as Markdown, CSV and JSON, and every result; returns the main tables."""
-    main = [main_table(evaluation, world) for world in evaluation.worlds]
+    main = [
+        table
+        for world in evaluation.worlds
+        for table in (main_table(evaluation, world), *goal_tables(evaluation, world))
+    ]
     main.append(comparison_table(evaluation))
     details = [
         table

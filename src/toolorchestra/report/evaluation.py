@@ -156,6 +156,35 @@ def breakdown_table(evaluation: Evaluation, world: str, key: str) -> Table:
     )
 
 
+def goal_tables(evaluation: Evaluation, world: str) -> list[Table]:
+    """Share of domains' tasks that each policy solves, by domain and by difficulty; else none."""
+    goals = [r for r in evaluation.results if r.world == world and r.difficulty is not None]
+    if not goals:
+        return []
+    return [
+        _shares_table(evaluation, f"{world} world: accuracy by {kind}", goals, key)
+        for kind, key in (("domain", "skill"), ("difficulty", "difficulty"))
+    ]
+
+
+def _shares_table(evaluation: Evaluation, title: str, results: Sequence[Result], key: str) -> Table:
+    kinds = sorted({getattr(result, key) for result in results})
+    rows: list[tuple[Cell, ...]] = []
+    for policy in evaluation.policies:
+        own = _scored([result for result in results if result.policy == policy])
+        parts = [[r for r in own if getattr(r, key) == kind] for kind in kinds]
+        if own:
+            rows.append((policy, *(_accuracy(policy, part) for part in parts)))
+    columns = [str(kind) for kind in kinds]
+    return Table(
+        title=title,
+        columns=("policy", *columns),
+        rows=tuple(rows),
+        digits=dict.fromkeys(columns, 3),
+        note=evaluation.note,
+    )
+
+
 def calls_table(evaluation: Evaluation, world: str, shown_as: Mapping[str, str]) -> Table:
     """Calls of each tool an episode, by policy; simulated tools under their "sim/" names."""
     policies = [p for p in evaluation.policies if p != ORACLE_BOUND and evaluation.of(p, world)]

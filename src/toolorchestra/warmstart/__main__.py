@@ -42,6 +42,9 @@ TELL_EVERY = 50
 ROPE_THETA = 1e8
 """Slow enough for many rotary pairs to stand still over a prompt: circuits match by those."""
 
+MAX_POSITIONS = 16_384
+"""Room for a domain's functions and rules, and for what its calls give. Nothing is kept for it."""
+
 
 def fresh_model(shape: ShapeConfig, tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
     """A Qwen3 model with random weights, its vocabulary rounded up to a multiple of 32."""
@@ -54,7 +57,7 @@ def fresh_model(shape: ShapeConfig, tokenizer: PreTrainedTokenizerFast) -> Qwen3
             num_attention_heads=shape.num_heads,
             num_key_value_heads=shape.num_heads,
             head_dim=shape.head_dim,
-            max_position_embeddings=4096,
+            max_position_embeddings=MAX_POSITIONS,
             tie_word_embeddings=True,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,

@@ -23,7 +23,10 @@ def test_the_defaults_pass_and_0_means_no_evaluation():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"num_episodes": 1}, "benchmark.num_episodes: 1 is not allowed; use 0 or at least 2"),
+        (
+            {"num_episodes": 1},
+            "benchmark.num_episodes: 1 is not allowed; use 0 or at least 2, or null",
+        ),
         ({"num_episodes": -3}, "benchmark.num_episodes: -3 is not allowed; use 0 or at least 2"),
         ({"horizon": 0}, "benchmark.horizon: 0 is not allowed; use 1 to 6"),
         ({"horizon": 7}, "benchmark.horizon: 7 is not allowed; use 1 to 6"),
@@ -32,6 +35,12 @@ def test_the_defaults_pass_and_0_means_no_evaluation():
 def test_values_out_of_range_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         BenchmarkConfig(**({"name": "x"} | changes))
+
+
+def test_each_held_out_task_once_is_an_evaluation_and_0_is_none():
+    assert not BenchmarkConfig(name="x", num_episodes=None).is_off
+    assert not BenchmarkConfig(name="x", num_episodes=2).is_off
+    assert BenchmarkConfig(name="x", num_episodes=0).is_off
 
 
 def test_one_transfer_episode_has_no_interval():

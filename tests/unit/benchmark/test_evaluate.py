@@ -2,6 +2,8 @@ import pytest
 from tests.unit.benchmark.worlds import make_episode, make_world, result, turn
 
 from toolorchestra.benchmark.evaluate import ORACLE_BOUND, evaluate_policy, oracle_bound
+from toolorchestra.domain.goal import Goal, as_task
+from toolorchestra.domain.load import load_shipped
 from toolorchestra.reward.outcome import judge_answer
 from toolorchestra.rollout.group import Played
 from toolorchestra.types import CallError, LedgerEntry, Preference, Rollout, Task, Usage
@@ -41,6 +43,17 @@ def played(episode, *turns, ledger=(), status="answered", answer="4"):
 def evaluate(*items):
     episodes = [item.episode for item in items]
     return evaluate_policy("p", "seen", episodes, lambda given: list(items))
+
+
+def test_the_result_of_a_task_of_a_domain_tells_its_difficulty_and_that_of_a_question_none():
+    domain = load_shipped("library")
+    goal = next(task for task in domain.tasks.values() if task.difficulty == 3)
+    episode = make_episode(task=as_task(Goal(domain=domain, task=goal)))
+    rollout = Rollout(
+        episode_id=episode.id, sample=0, status="void", turns=(), rows=(), answer=None, ledger=()
+    )
+    item = Played(episode=episode, rollouts=(rollout,), verdicts=(None,), num_void=1)
+    assert [found.difficulty for found in evaluate(item, played(make_episode()))] == [3, None]
 
 
 def test_a_solved_rollout_by_hand():

@@ -61,4 +61,4 @@ def test_the_odds_are_not_known_where_tasks_of_domains_are_played():
     assert World(toolset, horizon=3).is_known
     world = World(toolset, horizon=3, has_domains=True)
     assert not world.is_known
-    assert set(baselines(world)) == {"random", "ablest", "cheapest"}
+    assert set(baselines(world)) == {"random", "ablest", "cheapest", "nothing", "golden"}

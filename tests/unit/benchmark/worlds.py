@@ -26,10 +26,11 @@ def tool_config(kind: str = "llm", profile: dict[str, Odds] | None = None) -> To
     )
 
 
-def make_world(**changes: Any) -> World:
+def make_world(*, has_domains: bool = False, **changes: Any) -> World:
     tools = {name: tool_config(profile=profile) for name, profile in PROFILES.items()}
     fields: dict[str, Any] = {"name": "made up", "tools": tools, "min_tools": 1, "max_tools": 3}
-    return World(ToolsetConfig(**(fields | changes)), horizon=3)
+    toolset = ToolsetConfig(**(fields | changes))
+    return World(toolset, horizon=3, has_domains=has_domains)
 
 
 def make_episode(skill: str = "math", **changes: Any) -> Episode:

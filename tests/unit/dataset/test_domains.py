@@ -2,7 +2,7 @@ import pytest
 from tests.integration.hostile_domain import copy_hostile
 
 from toolorchestra.dataset.config import DatasetConfig, DomainsConfig
-from toolorchestra.dataset.source import make_source
+from toolorchestra.dataset.source import Present, every_task, make_source
 from toolorchestra.domain.goal import goal_of
 from toolorchestra.domain.load import SHIPPED, load_shipped
 
@@ -137,3 +137,16 @@ def test_a_mixture_has_the_domains_of_its_sources_that_are_drawn():
         True,
         False,
     }
+
+
+def test_goals_that_need_a_user_are_drawn_only_where_somebody_plays_one():
+    asked = config(weights={"courier": 1.0})
+    alone = make_source(asked, seed=1)
+    together = make_source(asked, seed=1, present=Present(plays_user=True))
+    for split in ("train", "heldout"):
+        theirs = every_task(alone, split)
+        everything = every_task(together, split)
+        assert not any(goal_of(task).task.needs_user for task in theirs)
+        assert any(goal_of(task).task.needs_user for task in everything)
+        kept = [task for task in everything if not goal_of(task).task.needs_user]
+        assert [task.id for task in kept] == [task.id for task in theirs]

@@ -5,7 +5,7 @@ import datasets
 import pytest
 from tests.unit.dataset.tables import config, parquet, rows
 
-from toolorchestra.dataset.source import make_source
+from toolorchestra.dataset.source import Present, every_task, make_source
 from toolorchestra.dataset.split import side_of
 
 pytestmark = pytest.mark.usefixtures("own_cache")
@@ -101,7 +101,7 @@ def test_the_first_of_two_rows_with_one_question_is_kept(tmp_path):
 
 def test_a_judge_that_is_a_model_keeps_free_texts(tmp_path):
     table = config(parquet(tmp_path / "t.parquet", mixed_rows()))
-    source = make_source(table, seed=1, takes_free_text=True)
+    source = make_source(table, seed=1, present=Present(judges_free_text=True))
     assert source.left_out == {key: n for key, n in COUNTS.items() if "matcher" not in key}
     tasks = [task for split in source.rows for task in drawn(source, split, 60)]
     (free,) = {task.id: task for task in tasks if task.answer == LONG}.values()
@@ -162,3 +162,9 @@ def test_a_large_table_is_never_held_in_memory(tmp_path):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 15e6  # a batch of rows, and a few bytes for each of them
+
+
+def test_every_row_that_is_kept_is_given_once(tmp_path):
+    source = make_source(config(parquet(tmp_path / "t.parquet", rows(50))), seed=1)
+    found = [task.question for split in source.rows for task in every_task(source, split)]
+    assert sorted(found) == sorted(record["question"] for record in rows(50))

@@ -11,6 +11,7 @@ from toolorchestra.report.evaluation import (
     calls_table,
     closed,
     comparison_table,
+    goal_tables,
     main_table,
     points,
 )
@@ -151,6 +152,36 @@ def test_the_breakdown_leaves_a_gap_where_a_policy_has_no_score():
     assert rows[START]["math"].value == pytest.approx(0.6)
     assert rows[TRAINED]["logic"] is None
     assert breakdown_table(some, "seen", "preference").columns == ("policy", "frugal")
+
+
+def test_tasks_of_domains_are_counted_by_domain_and_by_difficulty_with_wilsons_interval():
+    def goal(policy, episode, utility, skill, difficulty):
+        return result(policy, episode, utility, skill=skill, difficulty=difficulty)
+
+    some = evaluation(
+        goal(TRAINED, "e0", 1.0, "library", 1),
+        goal(TRAINED, "e1", 0.0, "library", 2),
+        goal(TRAINED, "e2", 1.0, "library", 2),
+        goal(TRAINED, "e3", None, "clinic", 2),
+        result(TRAINED, "e4", 1.0),
+        goal("nothing", "e0", 0.0, "library", 1),
+        goal("nothing", "e3", 0.0, "clinic", 2),
+    )
+    by_domain, by_difficulty = goal_tables(some, "seen")
+    assert by_domain.title == "seen world: accuracy by domain"
+    assert by_domain.columns == ("policy", "clinic", "library"), "a question belongs to no domain"
+    assert rows_of(by_domain)[TRAINED]["library"] == wilson(2, 3)
+    assert rows_of(by_domain)[TRAINED]["clinic"] is None
+    assert rows_of(by_domain)["nothing"]["clinic"] == wilson(0, 1)
+    assert by_difficulty.columns == ("policy", "1", "2")
+    assert rows_of(by_difficulty)[TRAINED]["1"] == wilson(1, 1)
+    assert rows_of(by_difficulty)[TRAINED]["2"] == wilson(1, 2)
+
+
+def test_without_tasks_of_domains_there_are_no_such_tables():
+    assert goal_tables(SOME, "seen") == []
+    some = evaluation(*SOME.results, result(START, "e0", 1.0, world="goals", difficulty=1))
+    assert goal_tables(some, "seen") == [] and len(goal_tables(some, "goals")) == 2
 
 
 def test_calls_are_a_mean_over_the_episodes_that_offer_the_tool():

@@ -85,6 +85,6 @@ def test_tasks_that_nobody_can_solve_without_a_user_are_told(locker, monkeypatch
     options = options_of("dataset=toolscale", weights)
     notes = [note for note in check_worlds(options) if "need a user" in note]
     assert notes == [
-        "2 of 4 tasks of the domain locker need a user who acts, and cannot be solved with "
-        "user=none"
+        "2 of 4 tasks of the domain locker need a user who acts, and are left out: user=scripted "
+        "takes them in"
     ]

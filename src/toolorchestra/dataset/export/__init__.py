@@ -1,0 +1,1 @@
+"""A domain's tasks in the forms that others read."""
