@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from toolorchestra.pricing.total import total_usage
 from toolorchestra.provider.base import ChatModel, Message, Sampling
 from toolorchestra.synthesis.config import AskedConfig
+from toolorchestra.tool.expert_config import AnswerLimits
 from toolorchestra.tool.expert_prompt import without_thoughts
 from toolorchestra.types import Json, Usage
 
 T = TypeVar("T")
 
+NUM_REPAIRS = 2
+"""How often a model may mend a reply that is to be JSON."""
 _FENCE = re.compile(r"```(?:json)?\s*(?P<body>.*?)\s*```", re.DOTALL | re.IGNORECASE)
 
 
@@ -37,6 +41,8 @@ class Asked(Generic[T]):
     """Of the last reply of which something can be used."""
     fault: str
     """What was wrong with the last reply; empty: nothing."""
+    said: str
+    """The last reply, without the model's thoughts."""
     usage: Usage
     """Of all replies."""
 
@@ -65,22 +71,45 @@ async def ask(
     Raises:
         ProviderFault: It could not be asked.
     """
-    limits = config.limits
+    messages = [
+        Message(role="system", content=config.system.strip()),
+        Message(role="user", content=text),
+    ]
+    return await go_on(
+        model,
+        config.limits,
+        messages,
+        read,
+        deadline_s=deadline_s,
+        num_repairs=num_repairs,
+        json_schema=json_schema,
+    )
+
+
+async def go_on(
+    model: ChatModel,
+    limits: AnswerLimits,
+    messages: Sequence[Message],
+    read: Callable[[str], Reading[T]],
+    *,
+    deadline_s: float,
+    num_repairs: int,
+    json_schema: Json | None = None,
+) -> Asked[T]:
+    """As `ask`, for the next reply in a conversation."""
     sampling = Sampling(
         max_tokens=limits.max_tokens,
         temperature=limits.temperature,
         reasoning_effort=limits.reasoning_effort,
         json_schema=json_schema,
     )
-    messages = [
-        Message(role="system", content=config.system.strip()),
-        Message(role="user", content=text),
-    ]
     used, value = list[Usage](), None
     for _ in range(num_repairs + 1):
         reply = await model.complete(messages, sampling=sampling, deadline_s=deadline_s)
         used.append(reply.usage)
-        reading = read(without_thoughts(reply.text))
+        said = without_thoughts(reply.text)
+        # in a thread: to read may mean to try out what was written, which takes its time
+        reading = await asyncio.to_thread(read, said)
         value = value if reading.value is None else reading.value
         if not reading.fault:
             break
@@ -89,7 +118,7 @@ async def ask(
             Message(role="assistant", content=reply.text),
             Message(role="user", content=reading.fault),
         ]
-    return Asked(value=value, fault=reading.fault, usage=total_usage(used))
+    return Asked(value=value, fault=reading.fault, said=said, usage=total_usage(used))
 
 
 def json_of(text: str) -> Any:
@@ -100,6 +129,8 @@ def json_of(text: str) -> Any:
     """
     fences = _FENCE.findall(text)
     try:
-        return json.loads(fences[0] if len(fences) == 1 else text)
+        value = json.loads(fences[0] if len(fences) == 1 else text)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # half a surrogate pair
+        return value
     except (ValueError, RecursionError) as error:
         raise ValueError(f"the reply is no JSON ({error})") from error
