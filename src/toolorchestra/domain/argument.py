@@ -100,3 +100,53 @@ def _read_money(value: Any, name: str) -> Decimal:
 def _wrong(name: str, expected: str, value: Any) -> DomainError:
     shown = repr(value)
     return DomainError(f"{name}: expected {expected}; got {shown[:60]}")
+
+
+_WORDS: dict[Any, str] = {
+    str: "text",
+    int: "whole",
+    bool: "yes_no",
+    Decimal: "money",
+    datetime.date: "date",
+}
+_BY_WORD = {word: kind for kind, word in _WORDS.items()}
+_MAX_DEPTH = 8
+
+
+def told_annotation(annotation: Any) -> Any:
+    """An annotation that `json_schema` allows as a JSON value, which `read_annotation` reads."""
+    inner = _without_none(annotation)
+    if inner is not annotation:
+        return ["optional", told_annotation(inner)]
+    if get_origin(inner) is Literal:
+        return ["choice", *get_args(inner)]
+    if get_origin(inner) is list:
+        return ["list", told_annotation(get_args(inner)[0])]
+    return _WORDS[inner]
+
+
+def read_annotation(told: Any, depth: int = 0) -> Any:
+    """The annotation that `told_annotation` told of.
+
+    Raises:
+        ValueError: it did not.
+    """
+    if isinstance(told, str) and told in _BY_WORD:
+        return _BY_WORD[told]
+    match told:
+        case ["optional", inner] if depth < _MAX_DEPTH:
+            return read_annotation(inner, depth + 1) | None
+        case ["list", inner] if depth < _MAX_DEPTH:
+            return list[read_annotation(inner, depth + 1)]  # type: ignore[misc]
+        case ["choice", *texts] if texts and all(isinstance(text, str) for text in texts):
+            return Literal[tuple(texts)]
+    raise ValueError(f"{str(told)[:60]} is no annotation")
+
+
+def told_argument(value: Any) -> Any:
+    """A value that `read_argument` gave as the JSON value that it was read of."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return [told_argument(item) for item in value] if isinstance(value, list) else value

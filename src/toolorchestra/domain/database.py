@@ -7,7 +7,7 @@ ones. So a copy for an episode, or for one call that may fail, shares them and c
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from toolorchestra.domain.fault import DomainError
@@ -118,6 +118,29 @@ class Database:
         self._find(collection, key)
         del self._records[collection][key]
         self.written.add((collection, key))
+
+    def take_over(
+        self,
+        changes: Mapping[Place, Record | None],
+        *,
+        read: Iterable[Place] = (),
+        seen: Iterable[Place] = (),
+    ) -> None:
+        """Do what was done to a copy elsewhere.
+
+        Args:
+            changes: The new records, which are not copied; None where one was taken out.
+            read: What was looked up by its key.
+            seen: What was found by a search.
+        """
+        for (collection, key), record in changes.items():
+            if record is None:
+                self._records[collection].pop(key, None)
+            else:
+                self._records[collection][key] = record
+        self.written.update(changes)
+        self.read.update(read)
+        self.seen.update(seen)
 
     def _find(self, collection: str, key: Key) -> Record:
         if key not in self._records[collection]:

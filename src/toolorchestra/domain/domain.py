@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from toolorchestra.domain.check import database_problems
 from toolorchestra.domain.database import Database, Record
@@ -11,6 +12,18 @@ from toolorchestra.domain.environment import Environment
 from toolorchestra.domain.fault import BadDomain, DomainError
 from toolorchestra.domain.function import TypedFunction
 from toolorchestra.domain.task import Action, DomainTask, InitialChange
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Origin:
+    """The folder of a domain whose code nobody trusts, so that it runs in the sandbox."""
+
+    folder: str
+    """Absolute."""
+    digest: str
+    """Of its files as they were loaded."""
+    limits: Mapping[str, Any]
+    """Options of the sandbox that differ from the defaults."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,6 +38,8 @@ class Domain:
     tasks: Mapping[str, DomainTask]
     user_functions: Mapping[str, TypedFunction] = field(default_factory=dict)
     """Those that the user alone can call, e.g. to look into a letterbox."""
+    origin: Origin | None = None
+    """None where its code is trusted and runs in this process."""
 
     def begin(self, task: DomainTask) -> Environment:
         """A fresh environment in which `task` has not begun yet.

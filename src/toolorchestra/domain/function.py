@@ -65,28 +65,50 @@ def read_function(function: Callable[..., Any]) -> TypedFunction:
         raise BadDomain(f"function {name}: its first argument must be db")
     hints = get_type_hints(function)
     description, texts = _read_docstring(name, inspect.getdoc(function) or "")
-    properties: dict[str, Any] = {}
     for parameter in parameters[1:]:
         if parameter.name not in hints or parameter.name not in texts:
             missing = "annotated" if parameter.name not in hints else "described"
             raise BadDomain(f"function {name}: {parameter.name} is not {missing}")
-        try:
-            schema = json_schema(hints[parameter.name])
-        except TypeError as error:
-            raise BadDomain(f"function {name}: {parameter.name}: {error}") from error
-        properties[parameter.name] = {**schema, "description": texts[parameter.name]}
+    annotations = {one.name: hints[one.name] for one in parameters[1:]}
+    required = [one.name for one in parameters[1:] if one.default is one.empty]
+    try:
+        schema = parameters_schema(annotations, texts, required)
+    except TypeError as error:
+        raise BadDomain(f"function {name}: {error}") from error
     return TypedFunction(
         name=name,
         description=description,
-        parameters={
-            "type": "object",
-            "properties": properties,
-            "required": [one.name for one in parameters[1:] if one.default is one.empty],
-            "additionalProperties": False,
-        },
-        annotations={one.name: hints[one.name] for one in parameters[1:]},
+        parameters=schema,
+        annotations=annotations,
         run=function,
     )
+
+
+def parameters_schema(
+    annotations: Mapping[str, Any], texts: Mapping[str, str], required: Sequence[str]
+) -> dict[str, Any]:
+    """JSON schema of arguments.
+
+    Args:
+        annotations: What each argument is.
+        texts: What is said of each.
+        required: Those that a call cannot leave out.
+
+    Raises:
+        TypeError: JSON has no place for one.
+    """
+    properties = {}
+    for name, annotation in annotations.items():
+        try:
+            properties[name] = {**json_schema(annotation), "description": texts[name]}
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}") from error
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
 
 
 def _read_docstring(name: str, docstring: str) -> tuple[str, dict[str, str]]:
@@ -144,7 +166,7 @@ def call_function(
     try:
         result = function.run(after, **given)
         json.dumps(result, allow_nan=False)
-    except DomainError:
+    except (DomainError, DomainBug):
         raise
     except Exception as error:  # whatever a domain's code raises is a bug of the domain
         raise DomainBug(f"{function.name} broke: {type(error).__name__}: {error}") from error

@@ -9,7 +9,6 @@ is the record alone.
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,7 +20,9 @@ from toolorchestra.domain.check import database_problems
 from toolorchestra.domain.database import Database, Key, Place, Record
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.fault import BadDomain, DomainBug
+from toolorchestra.domain.folder import RECORDS_FOLDER, Texts, read_texts, text_of
 from toolorchestra.domain.function import TypedFunction, read_functions
+from toolorchestra.domain.json_text import read_json
 from toolorchestra.domain.schema import Schema, parse_schema, with_defaults
 from toolorchestra.domain.task import Action, DomainTask, InitialChange, UserStep
 
@@ -35,51 +36,30 @@ class _Line:
     value: Any
 
 
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = "is missing" if isinstance(error, FileNotFoundError) else f"not read: {error}"
-        raise BadDomain(f"{path.name}: {reason}") from error
-
-
-def _refuse_constant(text: str) -> None:
-    raise ValueError(f"{text} is no JSON")
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the name {twice!r} stands twice in one object")
-    return value
-
-
 def _parse(text: str, place: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_no_duplicates)
+        return read_json(text)
     except ValueError as error:
         raise BadDomain(f"{place}: {error}") from error
 
 
-def _read_lines(path: Path) -> Iterator[_Line]:
-    for number, text in enumerate(_read_text(path).split("\n"), start=1):
+def _read_lines(texts: Texts, name: str) -> Iterator[_Line]:
+    for number, text in enumerate(text_of(texts, name).split("\n"), start=1):
         if text.strip():
-            place = f"{path.name}, line {number}"
+            place = f"{name.rpartition('/')[2]}, line {number}"
             yield _Line(place=place, value=_parse(text, place))
 
 
-def _read_records(folder: Path, schema: Schema) -> Iterator[tuple[str, _Line]]:
+def _read_records(texts: Texts, schema: Schema) -> Iterator[tuple[str, _Line]]:
     """Each record's collection, and the line that holds the record."""
-    many = folder / "database"
-    if many.is_dir():
-        for path in sorted(many.iterdir()):
-            if path.suffix != ".jsonl" or path.stem not in schema.collections:
-                raise BadDomain(f"database/{path.name}: is no collection's file")
-            yield from ((path.stem, line) for line in _read_lines(path))
+    if many := [name for name in texts if name.startswith(RECORDS_FOLDER)]:
+        for name in many:
+            collection, _, kind = name.removeprefix(RECORDS_FOLDER).rpartition(".")
+            if kind != "jsonl" or collection not in schema.collections:
+                raise BadDomain(f"{name}: is no collection's file")
+            yield from ((collection, line) for line in _read_lines(texts, name))
         return
-    for line in _read_lines(folder / "database.jsonl"):
+    for line in _read_lines(texts, "database.jsonl"):
         value = line.value
         if not isinstance(value, dict) or set(value) != {"collection", "record"}:
             raise BadDomain(f'{line.place}: expected an object of "collection" and "record"')
@@ -89,10 +69,10 @@ def _read_records(folder: Path, schema: Schema) -> Iterator[tuple[str, _Line]]:
         yield value["collection"], _Line(place=line.place, value=value["record"])
 
 
-def _load_database(folder: Path, schema: Schema) -> Database:
+def _load_database(texts: Texts, schema: Schema) -> Database:
     records: dict[str, dict[Key, Record]] = {name: {} for name in schema.collections}
     places: dict[Place, str] = {}
-    for name, line in _read_records(folder, schema):
+    for name, line in _read_records(texts, schema):
         key_name = schema.collections[name].key
         key = line.value.get(key_name) if isinstance(line.value, dict) else None
         if not isinstance(key, str):
@@ -136,10 +116,15 @@ def _check_names(domain: Domain, task: DomainTask) -> None:
                 )
 
 
-def _load_tasks(folder: Path, domain: Domain) -> dict[str, DomainTask]:
+def with_tasks(domain: Domain, texts: Texts) -> Domain:
+    """The domain with the tasks of its `tasks.jsonl`, whose golden actions all work.
+
+    Raises:
+        BadDomain: one is wrong, or there is none.
+    """
     tasks: dict[str, DomainTask] = {}
     places: dict[str, str] = {}
-    for line in _read_lines(folder / "tasks.jsonl"):
+    for line in _read_lines(texts, "tasks.jsonl"):
         try:
             task = _parse_task(line.value)
             if task.id in tasks:
@@ -151,7 +136,7 @@ def _load_tasks(folder: Path, domain: Domain) -> dict[str, DomainTask]:
         tasks[task.id], places[task.id] = task, line.place
     if not tasks:
         raise BadDomain("tasks.jsonl: holds no task")
-    return tasks
+    return replace(domain, tasks=tasks)
 
 
 def load_folder(
@@ -172,25 +157,41 @@ def load_folder(
     Raises:
         BadDomain: a file is missing or wrong; the message gives the file, the line and why.
     """
-    if not folder.is_dir():
-        raise BadDomain(f"{folder.name}: there is no such folder")
-    schema_value = _parse(_read_text(folder / "schema.json"), "schema.json")
+    texts = read_texts(folder, follows_links=True)
+    domain = load_texts(
+        texts, name=folder.name, functions=functions, user_functions=user_functions or {}
+    )
+    return with_tasks(domain, texts) if has_tasks else domain
+
+
+def load_texts(
+    texts: Texts,
+    *,
+    name: str,
+    functions: Mapping[str, TypedFunction],
+    user_functions: Mapping[str, TypedFunction],
+) -> Domain:
+    """A domain of texts that were read already, without its tasks.
+
+    Raises:
+        BadDomain: as `load_folder`.
+    """
+    schema_value = _parse(text_of(texts, "schema.json"), "schema.json")
     try:
         schema = parse_schema(schema_value)
     except BadDomain as error:
         raise BadDomain(f"schema.json: {error}") from error
-    policy = _read_text(folder / "policy.md")
+    policy = text_of(texts, "policy.md")
     if not policy.strip():
         raise BadDomain("policy.md: is empty")
-    domain = Domain(
-        name=folder.name,
-        database=_load_database(folder, schema),
+    return Domain(
+        name=name,
+        database=_load_database(texts, schema),
         functions=functions,
         policy=policy,
         tasks={},
-        user_functions=user_functions or {},
+        user_functions=user_functions,
     )
-    return replace(domain, tasks=_load_tasks(folder, domain)) if has_tasks else domain
 
 
 def load_package(package: str, *, has_tasks: bool = True) -> Domain:

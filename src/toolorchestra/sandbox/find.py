@@ -49,33 +49,46 @@ class _Unavailable(Exception):
 
 
 def find_sandbox(config: SandboxConfig) -> Sandbox:
-    """Find out how programs can be confined on this machine, by trying it.
+    """Find out how the code interpreter's programs can be confined on this machine, by trying it.
 
     Raises:
         ValueError: If they cannot, with what to install or to set; or if the interpreter lacks a
             required package there.
     """
+    launch = find_launch(config, runs="the code interpreter")
+    check_inside(launch, config)
+    return Sandbox(launch, config)
+
+
+def find_launch(config: SandboxConfig, *, runs: str) -> Launch:
+    """Find out how programs can be confined on this machine, by trying it.
+
+    Args:
+        config: The limits.
+        runs: Whose programs they are, for messages.
+
+    Raises:
+        ValueError: If they cannot, with what to install or to set.
+    """
     if config.unsafe == RUN_WITHOUT_SANDBOX:
         _LOG.warning(
-            "The code interpreter runs without a sandbox: the policy's programs can read and "
+            f"{runs[0].upper()}{runs[1:]} runs without a sandbox: its programs can read and "
             "change all that this user can. Its limit on processes does not bind root."
         )
-        return _checked(Launch(python=find_python(config.python), isolation="none"), config)
+        return Launch(python=find_python(config.python), isolation="none")
     faults = []
     for backend in _tried(config):
         try:
-            launch = _bubblewrap(config) if backend == "bubblewrap" else _apptainer(config)
+            return _bubblewrap(config) if backend == "bubblewrap" else _apptainer(config)
         except _Unavailable as error:
             faults.append(str(error))
-            continue
-        return _checked(launch, config)
     if config.backend == "auto" and not config.image:
         faults.append(
             "or, where a cluster runs containers but allows no user namespaces, set the option "
             "image to an image with Python for apptainer"
         )
     raise ValueError(
-        f"No sandbox for the code interpreter: {'; '.join(faults)}. To run programs unconfined all "
+        f"No sandbox for {runs}: {'; '.join(faults)}. To run programs unconfined all "
         f'the same, set the option unsafe to "{RUN_WITHOUT_SANDBOX}".'
     )
 
@@ -84,11 +97,6 @@ def _tried(config: SandboxConfig) -> tuple[str, ...]:
     if config.backend == "auto":
         return ("bubblewrap", "apptainer") if config.image else ("bubblewrap",)
     return (config.backend,)
-
-
-def _checked(launch: Launch, config: SandboxConfig) -> Sandbox:
-    check_inside(launch, config)
-    return Sandbox(launch, config)
 
 
 def _bubblewrap(config: SandboxConfig) -> Launch:
