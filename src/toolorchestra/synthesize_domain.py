@@ -16,7 +16,7 @@ from toolorchestra.config import DomainConfig
 from toolorchestra.domain.sandboxed import LIMITS, load_untrusted
 from toolorchestra.report.files import replace_text
 from toolorchestra.report.table import Table
-from toolorchestra.sandbox.find import find_sandbox
+from toolorchestra.sandbox.find import find_launch
 from toolorchestra.synthesis.domain.card import card
 from toolorchestra.synthesis.domain.pipeline import Made, make
 from toolorchestra.synthesis.domain.workshop import Asker, Journal, Workshop
@@ -80,7 +80,7 @@ async def _write(options: DomainConfig, out: Path, settled: dict[str, Any]) -> P
     models = KeptModels(options.provider, options.pricing, replies)
     try:
         shop = _workshop(options, out, models)
-        find_sandbox(LIMITS)  # before anything is paid for
+        find_launch(LIMITS, runs="the functions of domains")  # before anything is paid for
         replace_text(out / _OPTIONS, json.dumps(settled, indent=1) + "\n")
         num_before = replies.num_kept
         made = await make(shop)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from toolorchestra.codec import from_json
 from toolorchestra.pricing.total import total_usage
 from toolorchestra.provider.base import ChatModel, Message, Sampling
 from toolorchestra.synthesis.config import AskedConfig
@@ -129,8 +130,22 @@ def json_of(text: str) -> Any:
     """
     fences = _FENCE.findall(text)
     try:
-        value = json.loads(fences[0] if len(fences) == 1 else text)
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # half a surrogate pair
-        return value
+        return json.loads(fences[0] if len(fences) == 1 else text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"the reply is no JSON ({error})") from error
+
+
+def record_of(kind: type[T], text: str) -> T:
+    """The record that is the whole of a reply.
+
+    Raises:
+        ValueError: There is none.
+    """
+    value = json_of(text)
+    check_writable(value)
+    return from_json(kind, value, "reply")
+
+
+def check_writable(value: Any) -> None:
+    """Raises ValueError for a JSON value that no file can hold: NaN, half a surrogate pair."""
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()

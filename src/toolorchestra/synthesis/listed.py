@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from toolorchestra.synthesis.ask import Reading, json_of
+from toolorchestra.synthesis.ask import Reading, check_writable, json_of
 
 T = TypeVar("T")
 
@@ -68,7 +68,9 @@ def read_list(said: str, key: str, take: Callable[[Any, str], T]) -> Reading[Lis
     for index, item in enumerate(value[key]):
         where = f"{key}[{index}]"
         try:
-            items.append((where, take(item, where)))
+            taken = take(item, where)
+            check_writable(item)
+            items.append((where, taken))
         except (ValueError, RecursionError) as error:  # nested without end, too
             kind = error.kind if isinstance(error, Unfit) else "form"
             refused.append(Refused(where=where, kind=kind, reason=str(error), said=shown(item)))
@@ -80,7 +82,7 @@ def read_list(said: str, key: str, take: Callable[[Any, str], T]) -> Reading[Lis
 def shown(item: Any) -> str:
     """The beginning of a JSON value."""
     try:
-        return json.dumps(item, ensure_ascii=False)[:_SHOWN_CHARS]
+        return json.dumps(item)[:_SHOWN_CHARS]
     except RecursionError:
         return "nested without end"
 

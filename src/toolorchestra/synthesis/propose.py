@@ -24,6 +24,7 @@ from toolorchestra.synthesis.pair_request import (
 )
 from toolorchestra.types import Preference
 
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asking:
     """Whom to ask, about what, and how much."""
@@ -60,7 +61,10 @@ async def propose(asking: Asking) -> Table:
         NotAnswered: A model could not be asked; the others' replies are kept.
     """
     jobs = [(kind, n + 1) for kind in asking.kinds for n in range(asking.num_batches)]
-    batches = await run_all([partial(_batch, asking, kind, number) for kind, number in jobs], max_concurrent=asking.max_concurrent)
+    batches = await run_all(
+        [partial(_batch, asking, kind, number) for kind, number in jobs],
+        max_concurrent=asking.max_concurrent,
+    )
     admission, candidates = Admission(asking.tools), list[tuple[str, Preference]]()
     rejections = [rejection for batch in batches for rejection in batch.rejections]
     for place, wish in (item for batch in batches for item in batch.wishes):
@@ -70,7 +74,10 @@ async def propose(asking: Asking) -> Table:
             rejections.append(_rejection(place, wish, str(error)))
         else:
             candidates.append((place, wish))
-    verdicts = await run_all([partial(_verdict, asking, wish) for _, wish in candidates], max_concurrent=asking.max_concurrent)
+    verdicts = await run_all(
+        [partial(_verdict, asking, wish) for _, wish in candidates],
+        max_concurrent=asking.max_concurrent,
+    )
     pairs = []
     for (place, wish), verdict in zip(candidates, verdicts, strict=True):
         if verdict.is_consistent:

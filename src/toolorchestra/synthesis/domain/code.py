@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from toolorchestra.domain.database import Database
 from toolorchestra.domain.fault import DomainError
+from toolorchestra.domain.new_key import new_key
 from toolorchestra.domain.value import money, money_text
 '''
 MAX_CHARS = 20_000

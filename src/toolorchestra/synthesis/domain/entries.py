@@ -11,8 +11,8 @@ from typing import Any
 from toolorchestra.domain.database import Key, Record
 from toolorchestra.domain.schema import Schema
 from toolorchestra.domain.value import record_problems, references
-from toolorchestra.synthesis.domain.rejection import Rejection, rejections_of, unreadable
 from toolorchestra.synthesis.domain.record_form import record_form
+from toolorchestra.synthesis.domain.rejection import Rejection, rejections_of, unreadable
 from toolorchestra.synthesis.domain.schema import Design, needed_by
 from toolorchestra.synthesis.domain.subjects import Plan
 from toolorchestra.synthesis.domain.workshop import Workshop

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from toolorchestra.domain.task import DomainTask
@@ -33,10 +32,3 @@ def files_of(
         "functions.py": functions,
     }
     return files if tasks is None else {**files, "tasks.jsonl": to_lines(tasks)}
-
-
-def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Writes a folder that is thrown away again; surrogates and the like cannot be in it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")

@@ -5,21 +5,19 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toolorchestra.codec import from_json
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.fault import BadDomain, DomainBug
 from toolorchestra.domain.sandboxed import load_untrusted
-from toolorchestra.synthesis.ask import Reading, json_of
+from toolorchestra.synthesis.ask import Reading, check_writable, record_of
 from toolorchestra.synthesis.domain.code import code_problem, functions_file
 from toolorchestra.synthesis.domain.entries import Records
-from toolorchestra.synthesis.domain.folder import files_of, write_files
+from toolorchestra.synthesis.domain.folder import files_of
 from toolorchestra.synthesis.domain.outline import Outline, Planned, account
 from toolorchestra.synthesis.domain.rejection import Rejection
 from toolorchestra.synthesis.domain.schema import Design
@@ -30,27 +28,27 @@ from toolorchestra.synthesis.json_form import TEXT, YES_NO, list_of, object_of
 from toolorchestra.synthesis.listed import AGAIN
 
 STAGE = "functions"
-SYSTEM = '''
+SYSTEM = """
 You write one Python function of a domain. It is `def NAME(db: Database, ...) -> ...:` with a
 docstring that says what it does, and under "Args:" a line "argument: what it is" for each argument
 but db. Arguments are annotated str, int, bool, Decimal (money), datetime.date, a Literal of texts,
 or a list of these; an optional one is `X | None = None`. It gives a JSON value. datetime, json,
-math, re, Decimal, Any, Literal, DomainError, money and money_text are imported; other imports and
-helpers go into the function. It is deterministic: no clock, no randomness, no files, no network;
-today's date is a record's, and new keys are numbered from those there.
+math, re, Decimal, Any, Literal, DomainError, money, money_text and new_key are imported; other
+imports and helpers go into the function. It is deterministic: no clock, no randomness, no files,
+no network; today's date is a record's.
 
 The database: db.get(collection, key) gives a copy of a record, and fails where there is none;
 db.has(collection, key); db.count(collection); db.where(collection, matching=None, /, field=value)
 gives copies of the records that equal, sorted by key, with `matching` a function of a record;
 db.add(collection, record); db.update(collection, key, field=value); db.remove(collection, key).
-Money in records is decimal text: money(text) gives a Decimal, money_text(amount) a text. A date is
-text as "2031-05-14". What the caller did wrong, or the rules forbid, raises DomainError with a
-sentence that says why.
+new_key(db, collection, letter) gives a key that is free, such as "R8". Money in records is decimal
+text: money(text) gives a Decimal, money_text(amount) a text. A date is text as "2031-05-14". What
+the caller did wrong, or the rules forbid, raises DomainError with a sentence that says why.
 
 Give examples too: calls on the records shown, at least one that succeeds and, where there is
 something to refuse, one that fails. "arguments" is a JSON object as text. Reply with JSON alone:
 {"code": "def ...", "examples": [{"arguments": "{...}", "works": true}]}.
-'''
+"""
 SCHEMA = object_of(
     {"code": TEXT, "examples": list_of(object_of({"arguments": TEXT, "works": YES_NO}))}
 )
@@ -85,8 +83,7 @@ class Bench:
     records: Records
     outline: Outline
 
-    @contextmanager
-    def domain(self, codes: Mapping[str, str]) -> Iterator[Domain]:
+    def domain(self, codes: Mapping[str, str]) -> Domain:
         """The domain with these functions, which run in the sandbox; it has no tasks yet.
 
         Raises:
@@ -99,9 +96,9 @@ class Bench:
             functions=functions_file(codes),
         )
         with tempfile.TemporaryDirectory(prefix="toolorchestra-domain-") as folder:
-            path = Path(folder) / "domain"
-            write_files(path, files)
-            yield load_untrusted(path, has_tasks=False)
+            for name, text in files.items():
+                (Path(folder) / name).write_text(text, encoding="utf-8")
+            return load_untrusted(Path(folder), name="domain", has_tasks=False)
 
 
 def request(bench: Bench, planned: Planned) -> str:
@@ -123,7 +120,7 @@ def arguments_of(text: str, where: str) -> dict[str, Any]:
     """
     try:
         value = json.loads(text)
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        check_writable(value)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where}: is no JSON text ({error})") from error
     if not isinstance(value, dict):
@@ -134,7 +131,7 @@ def arguments_of(text: str, where: str) -> dict[str, Any]:
 def read(said: str, bench: Bench, planned: Planned) -> Reading[Written]:
     """The function of a reply, if it works."""
     try:
-        form = from_json(_Form, json_of(said), "reply")
+        form = record_of(_Form, said)
         examples = [
             Example(
                 arguments=arguments_of(one.arguments, f"examples[{index}].arguments"),
@@ -152,8 +149,8 @@ def read(said: str, bench: Bench, planned: Planned) -> Reading[Written]:
 
 def _tried(bench: Bench, planned: Planned, code: str, examples: list[Example]) -> str | None:
     try:
-        with bench.domain({planned.name: code}) as domain:
-            return trial_problem(domain, planned.name, examples, is_write=planned.is_write)
+        domain = bench.domain({planned.name: code})
+        return trial_problem(domain, planned.name, examples, is_write=planned.is_write)
     except (BadDomain, DomainBug) as error:
         return str(error)
 

@@ -7,8 +7,7 @@ import keyword
 import re
 from dataclasses import dataclass
 
-from toolorchestra.codec import from_json
-from toolorchestra.synthesis.ask import Reading, json_of
+from toolorchestra.synthesis.ask import Reading, record_of
 from toolorchestra.synthesis.domain.entries import Records
 from toolorchestra.synthesis.domain.schema import Design
 from toolorchestra.synthesis.domain.subjects import Plan
@@ -89,7 +88,7 @@ def request(about: Plan, design: Design, records: Records, num_functions: int) -
 def read(said: str) -> Reading[Outline]:
     """The outline of a reply."""
     try:
-        return Reading(value=from_json(Outline, json_of(said), "reply"))
+        return Reading(value=record_of(Outline, said))
     except ValueError as error:
         return Reading(value=None, fault=f"{error}. {AGAIN}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -63,8 +64,7 @@ async def make(shop: Workshop) -> Made:
     rules = await outline(shop, about, form, records)
     bench = Bench(about=about, design=form, records=records, outline=rules)
     codes = await write_functions(shop, bench)
-    with bench.domain(codes) as domain:
-        tasks = await _tasks(shop, about, domain)
+    tasks = await _tasks(shop, about, await asyncio.to_thread(bench.domain, codes))
     return Made(
         about=about,
         schema=form.value,

@@ -38,4 +38,6 @@ def rejections_of(stage: str, place: str, refused: Iterable[Refused]) -> list[Re
 
 def unreadable(stage: str, place: str, fault: str, said: str) -> Rejection:
     """Of a reply of which nothing can be used."""
-    return Rejection(stage=stage, place=place, kind="no usable reply", reason=fault, said=said[:500])
+    return Rejection(
+        stage=stage, place=place, kind="no usable reply", reason=fault, said=said[:500]
+    )

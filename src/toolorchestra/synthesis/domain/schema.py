@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolorchestra.codec import from_json
 from toolorchestra.domain.fault import BadDomain
 from toolorchestra.domain.schema import Schema, parse_schema
-from toolorchestra.synthesis.ask import Reading, json_of
+from toolorchestra.synthesis.ask import Reading, record_of
 from toolorchestra.synthesis.domain.subjects import Plan
 from toolorchestra.synthesis.domain.workshop import Workshop
 from toolorchestra.synthesis.json_form import TEXT, WHOLE, YES_NO, list_of, object_of, or_null
@@ -133,7 +132,7 @@ def request(name: str, about: Plan) -> str:
 def read(said: str) -> Reading[Design]:
     """The design of a reply."""
     try:
-        form = from_json(SchemaForm, json_of(said), "reply")
+        form = record_of(SchemaForm, said)
         names = [one.name for one in form.collections]
         if len(set(names)) < len(names):
             raise ValueError("two collections have the same name")

@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from toolorchestra.codec import from_json
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.environment import Environment
 from toolorchestra.domain.fault import DomainBug
 from toolorchestra.domain.task import DomainTask
 from toolorchestra.domain.verify import verify_database
 from toolorchestra.provider.base import Message
-from toolorchestra.synthesis.ask import NUM_REPAIRS, Asked, Reading, go_on, json_of
+from toolorchestra.synthesis.ask import NUM_REPAIRS, Asked, Reading, go_on, record_of
 from toolorchestra.synthesis.domain.catalogue import catalogue
 from toolorchestra.synthesis.domain.functions import arguments_of
 from toolorchestra.synthesis.domain.rejection import Rejection
 from toolorchestra.synthesis.domain.workshop import Asker, NothingUsable, Workshop
 from toolorchestra.synthesis.json_form import TEXT, YES_NO, list_of, object_of
 from toolorchestra.synthesis.listed import AGAIN
+
+log = logging.getLogger(__name__)
 
 STAGE = "solving"
 SYSTEM = """
@@ -86,7 +88,7 @@ class Attempt:
 def read(said: str) -> Reading[Turn]:
     """The turn of a reply."""
     try:
-        form = from_json(_TurnForm, json_of(said), "reply")
+        form = record_of(_TurnForm, said)
         if len(form.calls) > _MAX_CALLS:
             raise ValueError(f"calls: {len(form.calls)} at once; use up to {_MAX_CALLS}")
         calls = tuple(
@@ -98,6 +100,16 @@ def read(said: str) -> Reading[Turn]:
     return Reading(value=Turn(calls=calls, say=form.say, is_done=form.is_done))
 
 
+@dataclass(kw_only=True, slots=True)
+class _Game:
+    """An attempt under way."""
+
+    environment: Environment
+    said: list[str] = field(default_factory=list)
+    num_turns: int = 0
+    num_calls: int = 0
+
+
 async def attempt(
     solver: Asker, domain: Domain, task: DomainTask, *, number: int, max_turns: int
 ) -> Attempt:
@@ -106,46 +118,50 @@ async def attempt(
     Raises:
         ProviderFault: The model could not be asked.
     """
-    environment = domain.begin(task)
+    game, is_solved = _Game(environment=domain.begin(task)), False
+    try:
+        why = await _play(game, solver, domain, task, max_turns)
+        if not why:
+            verdict = await asyncio.to_thread(
+                verify_database, domain, task, game.environment.database, messages=game.said
+            )
+            why, is_solved = str(verdict), verdict.is_solved
+    except DomainBug as bug:
+        why = f"broken function: {bug}"
+    return Attempt(
+        task=task.id,
+        number=number,
+        is_solved=is_solved,
+        num_turns=game.num_turns,
+        num_calls=game.num_calls,
+        why=why,
+    )
+
+
+async def _play(
+    game: _Game, solver: Asker, domain: Domain, task: DomainTask, max_turns: int
+) -> str:
+    """Plays until the solver is done; says why it never was."""
     messages = [
         Message(role="system", content=f"{SYSTEM.strip()}\n\n{catalogue(domain)}"),
         Message(role="user", content=task.instruction),
     ]
-    said, num_turns, num_calls = list[str](), 0, 0
-
-    def ended(why: str, *, is_solved: bool = False) -> Attempt:
-        return Attempt(
-            task=task.id,
-            number=number,
-            is_solved=is_solved,
-            num_turns=num_turns,
-            num_calls=num_calls,
-            why=why,
-        )
-
-    try:
-        while num_turns < max_turns:
-            asked = await _next(solver, domain, messages)
-            num_turns += 1
-            turn = asked.value
-            if turn is None or asked.fault:
-                return ended(f"no usable reply: {asked.fault}")
-            said += [turn.say] if turn.say.strip() else []
-            num_calls += len(turn.calls)
-            results = await asyncio.to_thread(_carry_out, environment, turn)
-            if turn.is_done:
-                verdict = await asyncio.to_thread(
-                    verify_database, domain, task, environment.database, messages=said
-                )
-                return ended(str(verdict), is_solved=verdict.is_solved)
-            messages = [
-                *messages,
-                Message(role="assistant", content=asked.said),
-                Message(role="user", content=results or "Go on."),
-            ]
-    except DomainBug as bug:
-        return ended(f"broken function: {bug}")
-    return ended(f"not done after {max_turns} turns")
+    while game.num_turns < max_turns:
+        asked = await _next(solver, domain, messages)
+        game.num_turns += 1
+        turn = asked.value
+        if turn is None:
+            return f"no usable reply: {asked.fault}"
+        game.said += [turn.say] if turn.say.strip() else []
+        game.num_calls += len(turn.calls)
+        results = await asyncio.to_thread(_carry_out, game.environment, turn)
+        if turn.is_done:
+            return ""
+        messages += [
+            Message(role="assistant", content=asked.said),
+            Message(role="user", content=results or "Go on."),
+        ]
+    return f"not done after {max_turns} turns"
 
 
 async def _next(solver: Asker, domain: Domain, messages: list[Message]) -> Asked[Turn]:
@@ -210,5 +226,5 @@ async def _try(shop: Workshop, domain: Domain, task: DomainTask) -> list[Attempt
         if tries[-1].is_solved:
             break
     word = "solved" if tries[-1].is_solved else "not solved"
-    shop.tell(f"{task.id}: {word} in {len(tries)} of {shop.solver.attempts} attempts")
+    log.info("%s: %s in %d of %d attempts", task.id, word, len(tries), shop.solver.attempts)
     return tries

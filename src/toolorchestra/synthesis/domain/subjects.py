@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolorchestra.codec import from_json
-from toolorchestra.synthesis.ask import Reading, json_of
+from toolorchestra.synthesis.ask import Reading, record_of
 from toolorchestra.synthesis.domain.workshop import Workshop
 from toolorchestra.synthesis.json_form import TEXT, list_of, object_of
 from toolorchestra.synthesis.listed import AGAIN
@@ -59,7 +58,7 @@ def request(name: str, subject: str, num_subjects: int) -> str:
 def read(said: str) -> Reading[Plan]:
     """The plan of a reply."""
     try:
-        return Reading(value=from_json(Plan, json_of(said), "reply"))
+        return Reading(value=record_of(Plan, said))
     except ValueError as error:
         return Reading(value=None, fault=f"{error}. {AGAIN}")
 

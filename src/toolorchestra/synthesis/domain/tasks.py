@@ -51,7 +51,10 @@ class Admitted:
         """Takes a task in under an id of its own, or says why not."""
         calls = [[one.name, dict(one.arguments)] for one in task.actions]
         essence = json.dumps([calls, list(task.communicate)], sort_keys=True)
-        marks = {essence: "golden actions and what is to be said", task.instruction.casefold(): "words"}
+        marks = {
+            essence: "golden actions and what is to be said",
+            task.instruction.casefold(): "words",
+        }
         for mark, what in marks.items():
             if mark in self._places:
                 return f"{what} are those of {self._places[mark]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from toolorchestra.codec import to_json
@@ -90,7 +90,6 @@ class Workshop:
     counts: CountsConfig
     max_concurrent: int
     journal: Journal
-    tell: Callable[[str], None] = field(default=log.info)
 
     async def all(self, jobs: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
         """See `run_all`."""

@@ -1,0 +1,321 @@
+"""`python synthesize.py domain=demo` from end to end, with a server that plays recorded answers.
+
+They are valid, invalid in every way that a stage looks for, and malicious.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from benchmarks.provider.stand_in import INPUT_TOKENS, OUTPUT_TOKENS, stand_in
+from tests.integration.command import ROOT
+from tests.integration.domain_server import Answers, stage_of
+from tests.integration.test_real_experts import KEY, acme
+
+from toolorchestra.domain.sandboxed import load_untrusted
+
+pytestmark = pytest.mark.sandbox
+
+DEADLINE_S = 120
+SECRET = "the-user-wrote-this-at-home"
+COUNTS = {
+    "subjects": 2,
+    "records": 5,
+    "batch_size": 3,
+    "functions": 7,
+    "min_functions": 5,
+    "intents": 3,
+    "tasks": 2,
+}
+NUM_REQUESTS = {
+    "subjects": 2,  # broken JSON, then right
+    "schema": 3,  # prose, another schema, then right
+    "entries": 1 + 1 + 1 + 2 + 3 + 3,  # desk, customers, bikes, rentals
+    "validation": 1 + 1 + 2 + 2 + 1,
+    "outline": 2,
+    "functions": 2 + 1 + 2 + 1 + 1 + 3 + 3,
+    "intents": 2 + 1,
+    "tasks": 3 + 1 + 3 + 1,
+    "evolution": 1 + 3 + 1 + 2,
+    "solving": 2 + 1 + 8 + (3 + 1) + 1 + 2,  # Dee's task is tried eight times
+}
+REJECTED = [
+    ("entries", "customers-2.records[0]", "duplicate", "customers C1 is there already"),
+    ("entries", "bikes-2", "no usable reply", 'not an object with the one key "records"'),
+    ("entries", "rentals-1.records[1]", "reference", "refers to 'C9', not in customers"),
+    ("validation", "customers C3", "implausible", "It is no name, it speaks to me."),
+    ("validation", "rentals R3", "reference", "refers to 'C3', which is not in customers"),
+    ("functions", "read_notes", "broken function", "read_notes broke"),
+    ("functions", "count_bikes", "broken function", "count_bikes broke"),
+    ("intents", "money.intents[1]", "duplicate", "is there already, at renting.intents[0]"),
+    ("tasks", "renting-1.tasks[1]", "golden action fails", "rent_bike, fails: B3 is broken"),
+    ("tasks", "renting-3.tasks[0]", "solved by doing nothing", "is solved by doing nothing"),
+    ("tasks", "renting-3.tasks[1]", "solved by repeating it", "is solved by repeating it"),
+    ("tasks", "renting-2.tasks[1]", "duplicate", "are those of renting-2.tasks[0]"),
+    ("evolution", "demo-0002", "no usable reply", "tasks[0]: expected an object"),
+    ("evolution", "demo-0003.tasks[0]", "duplicate", "are those of money-1.tasks[0]"),
+    ("solving", "demo-0003", "unsolved", "not solved in 8 attempts"),
+]
+STAGES = [
+    "subjects", "schema", "entries", "validation", "outline", "functions", "intents", "tasks",
+    "evolution", "attempts", "solving",
+]  # fmt: skip
+
+
+def words(folder: Path, url: str, *overrides: str) -> list[str]:
+    counts = [f"counts.{key}={value}" for key, value in COUNTS.items()]
+    models = ["validator.model=DeepSeek-R1", "solver.model=GPT-5-mini", "writer.model=GPT-5"]
+    mine = [f"out={folder / 'out'}", "provider.deadline_s=20", *acme(url)]
+    return [sys.executable, "synthesize.py", "domain=demo", *counts, *models, *mine, *overrides]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    (home / "notes.txt").write_text(SECRET)
+    return {**os.environ, "ACME_KEY": KEY, "HOME": str(home)}
+
+
+async def start(folder: Path, url: str, *overrides: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *words(folder, url, *overrides),
+        cwd=ROOT,
+        env=environment(folder),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+async def written(folder: Path, *overrides: str, plan=lambda number: "recorded", answers=None):
+    async with stand_in(plan) as server:
+        server.answers = answers or Answers()
+        process = await start(folder, server.url, *overrides)
+        async with asyncio.timeout(DEADLINE_S):
+            out, err = await process.communicate()
+    return process.returncode, out.decode(), err.decode(), server
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("domain")
+    status, out, err, server = asyncio.run(written(folder))
+    assert status == 0, out + err
+    return folder, out, server
+
+
+def lines_of(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().split("\n")[:-1]]
+
+
+def texts_of(out: Path) -> dict[str, str]:
+    """All that was written but the replies, which come in any order."""
+    paths = (path for path in out.rglob("*") if path.is_file() and path.name != "replies.jsonl")
+    return {str(path.relative_to(out)): path.read_text() for path in paths}
+
+
+def test_the_folder_is_a_domain_whose_code_runs_in_the_sandbox(done):
+    domain = load_untrusted(done[0] / "out" / "demo")
+    assert list(domain.functions) == [
+        "get_customer", "list_bikes", "rent_bike", "return_bike", "pay",
+    ]  # fmt: skip
+    assert {name: len(known) for name, known in domain.database.records.items()} == {
+        "rentals": 1, "desk": 1, "customers": 3, "bikes": 3,
+    }  # fmt: skip
+    assert {task.id: task.difficulty for task in domain.tasks.values()} == {
+        "demo-0001": 1, "demo-0002": 1, "demo-0004": 1, "demo-0005": 2, "demo-0006": 2,
+    }  # fmt: skip
+    first = domain.tasks["demo-0001"]
+    assert first.instruction.startswith("Ada here (C1)") and first.communicate == ("25.00",)
+    assert [(one.say, one.cues) for one in first.steps][0] == ("I need a bicycle.", ())
+    assert domain.policy.startswith("# Rules of the rental")
+
+
+def test_every_rejection_has_its_stage_place_reason_and_what_was_said(done):
+    folder, out, _ = done
+    found = lines_of(folder / "out" / "rejections.jsonl")
+    assert [(one["stage"], one["place"], one["kind"]) for one in found] == [
+        (stage, place, kind) for stage, place, kind, _ in REJECTED
+    ]
+    for one, (_, place, _, reason) in zip(found, REJECTED, strict=True):
+        assert reason in one["reason"] and one["said"]
+        assert f"rejected {place}: " in out
+
+
+def test_the_table_counts_tools_records_tasks_rejections_replies_and_dollars(done):
+    folder, out, _ = done
+    table = (folder / "out" / "table.md").read_text()
+    num_replies = sum(NUM_REQUESTS.values())
+    dollars = sum(one["cost_usd"] for one in lines_of(folder / "out" / "replies.jsonl"))
+    head, row = table.split("\n")[2], table.split("\n")[4]
+    assert head == (
+        "| tools | records | tasks | difficulty 1 | difficulty 2 | rejected | replies | dollars |"
+    )
+    assert row == f"| 5 | 8 | 5 | 3 | 2 | 15 | {num_replies} | {dollars:.4f} |"
+    assert "| functions | broken function | 2 |" in table
+    assert "| solving | unsolved | 1 |" in table
+    assert table in out
+
+
+def test_dollars_are_those_of_all_tokens_under_the_prices(done):
+    replies = lines_of(done[0] / "out" / "replies.jsonl")
+    per_mtok = {"GPT-5": (1.25, 10.0), "GPT-5-mini": (0.25, 2.0), "DeepSeek-R1": (3.0, 7.0)}
+    for one in replies:
+        price_in, price_out = per_mtok[one["model"]]
+        expected = (INPUT_TOKENS * price_in + OUTPUT_TOKENS * price_out) / 1e6
+        assert one["cost_usd"] == pytest.approx(expected)
+
+
+def test_each_model_is_asked_as_often_as_its_stage_needs(done):
+    requests = [request["messages"] for request in done[2].requests]
+    assert Counter(map(stage_of, requests)) == NUM_REQUESTS
+    repairs = [sum(m["role"] == "assistant" for m in one) for one in requests]
+    assert max(repairs) == 2
+
+
+def test_a_writer_is_told_what_its_function_did_wrong(done):
+    told = [
+        messages[-1]["content"]
+        for messages in (request["messages"] for request in done[2].requests)
+        if stage_of(messages) == "functions" and len(messages) > 2
+    ]
+    for words_told in ("is no JSON text", "KeyError", "is no Python", "read_notes broke"):
+        assert any(words_told in text for text in told), words_told
+
+
+def test_all_attempts_are_on_record_and_the_first_success_is_the_last(done):
+    tries = lines_of(done[0] / "out" / "attempts.jsonl")
+    solved = {task: [] for task in ("demo-0001", "demo-0002", "demo-0003", "demo-0004")}
+    for one in tries:
+        solved.setdefault(one["task"], []).append(one["is_solved"])
+    assert solved == {
+        "demo-0001": [True],
+        "demo-0002": [True],
+        "demo-0003": [False] * 8,
+        "demo-0004": [False, True],
+        "demo-0005": [True],
+        "demo-0006": [True],
+    }
+    assert "changed customers C4.balance" in tries[2]["why"]
+    assert tries[10]["why"].startswith("no usable reply")
+
+
+def test_nothing_of_home_or_key_comes_out_of_synthesised_code(done):
+    folder, out, _ = done
+    for text in [out, *texts_of(folder / "out").values()]:
+        assert SECRET not in text and KEY not in text
+    assert KEY not in (folder / "out" / "replies.jsonl").read_text()
+
+
+def test_every_stage_has_a_file_and_the_card_says_how_it_was_made(done):
+    out = done[0] / "out"
+    files = texts_of(out)
+    assert {f"{stage}.jsonl" for stage in STAGES} <= files.keys()
+    assert (
+        len(lines_of(out / "validation.jsonl")) == 8 and len(lines_of(out / "entries.jsonl")) == 10
+    )
+    card = files["demo/README.md"]
+    for text in ("GPT-5", "DeepSeek-R1", "3 of difficulty 1, 2 of difficulty 2", "license:  #"):
+        assert text in card
+    said = next(r["messages"][0]["content"] for r in done[2].requests if "You name" in str(r))
+    assert hashlib.sha256(f"\n{said}\n".encode()).hexdigest()[:16] in card
+    assert files["table.md"].strip() in card
+
+
+def test_a_second_run_asks_nobody_and_writes_the_same(done):
+    folder, _, _ = done
+    before = texts_of(folder / "out")
+    status, out, err, server = asyncio.run(written(folder))
+    assert status == 0, err
+    assert not server.requests
+    assert f"{sum(NUM_REQUESTS.values())} of the replies are from before." in out
+    assert texts_of(folder / "out") == before
+
+
+@pytest.mark.parametrize("num_answered", [4, 40, 66])
+def test_a_run_that_was_killed_goes_on_and_pays_for_nothing_twice(done, tmp_path, num_answered):
+    kept, answers = tmp_path / "out" / "replies.jsonl", Answers()
+
+    async def killed():
+        plan = lambda number: "recorded" if number < num_answered else "hang"  # noqa: E731
+        async with stand_in(plan) as server:
+            server.answers = answers
+            process = await start(tmp_path, server.url)
+            async with asyncio.timeout(DEADLINE_S):
+                while not kept.exists() or len(lines_of(kept)) < num_answered:
+                    await asyncio.sleep(0.05)
+            process.kill()
+            await process.communicate()
+
+    asyncio.run(killed())
+    with kept.open("a") as file:
+        file.write('{"key": "torn')  # as a kill in the middle of a line leaves it
+    status, out, err, server = asyncio.run(written(tmp_path, answers=answers))
+    assert status == 0, err
+    assert num_answered + len(server.requests) == sum(NUM_REQUESTS.values())
+    assert texts_of(tmp_path / "out") == texts_of(done[0] / "out")
+
+
+def test_a_lasting_fault_ends_in_a_sentence_and_the_same_command_goes_on(done, tmp_path):
+    answers = Answers()
+    plan = lambda number: "wrong_key_for_intents"  # noqa: E731
+    status, _, err, _ = asyncio.run(written(tmp_path, plan=plan, answers=answers))
+    assert status == 1 and "Traceback" not in err
+    assert "2 of 2 requests got no reply" in err and "run the same command again" in err
+    num_kept = len(lines_of(tmp_path / "out" / "replies.jsonl"))
+    assert not (tmp_path / "out" / "demo").exists()
+    status, _, err, server = asyncio.run(written(tmp_path, answers=answers))
+    assert status == 0, err
+    assert num_kept + len(server.requests) == sum(NUM_REQUESTS.values())
+    assert texts_of(tmp_path / "out") == texts_of(done[0] / "out")
+
+
+def test_too_few_functions_end_the_run_in_a_sentence(done, tmp_path):
+    status, _, err, _ = asyncio.run(written(tmp_path, "counts.min_functions=6"))
+    assert status == 1
+    assert "functions: 5 of 7 work, and counts.min_functions is 6" in err
+
+
+def refused(folder: Path, *overrides: str) -> str:
+    done = subprocess.run(
+        words(folder, "http://127.0.0.1:9/v1", *overrides),
+        cwd=ROOT, env=environment(folder), capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("override", "reason"),
+    [
+        ("solver.model=GPT-99", "solver.model: 'GPT-99' has no price under the schedule official"),
+        ("writer.model=Claude Opus 4.1", "none serves 'Claude Opus 4.1', which writer.model needs"),
+        ("domain=clinic", "domain: clinic is not allowed, as it ships with the project"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_asked(tmp_path, override, reason):
+    assert reason in refused(tmp_path, override)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_other_options_is_refused_and_left_alone(done):
+    before = texts_of(done[0] / "out")
+    err = refused(done[0], "counts.tasks=3")
+    assert "was begun with another counts" in err and "or another folder" in err
+    assert texts_of(done[0] / "out") == before
+
+
+def test_without_a_word_or_with_an_unknown_one_the_commands_are_named():
+    for line in ([], ["domains"]):
+        done = subprocess.run(
+            [sys.executable, "synthesize.py", *line], cwd=ROOT, capture_output=True, text=True
+        )
+        assert done.returncode == 1
+        assert "name what is to be written: domain=NAME, descriptions, preferences" in done.stderr
