@@ -36,6 +36,8 @@ def write_domain(config: DictConfig) -> Path:
             requests got no reply, or a stage left too little; what was answered is kept and not
             asked for again.
     """
+    # a line for each request would drown what the stages say
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     options = cast(DomainConfig, OmegaConf.to_object(config))
     out = Path(options.out)
     settled = _settled(options)
