@@ -67,7 +67,7 @@ def build_tools(
         if providers is not None and toolset.experts == "real":
             services = Services(providers=providers, prompts=config.expert, context=toolset.context)
         build_all(toolset.tools, services, cassette=cassette, into=tools)
-    return tools | domain_tools(config.dataset.domains)
+    return tools | domain_tools(config.dataset.domains, catalogue=config.dataset.catalogue)
 
 
 def tool_labels(config: PlayConfig) -> Mapping[str, str]:

@@ -9,7 +9,6 @@ import os
 
 from toolorchestra.chat.config import MAX_CHARS_PER_TOKEN
 from toolorchestra.config import PlayConfig
-from toolorchestra.domain.load import load_shipped
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.price import judge_price
 from toolorchestra.mcp.config import check_machine
@@ -96,7 +95,8 @@ def check_domains(config: PlayConfig, world: str, toolset: ToolsetConfig) -> Non
     """Checks that functions of the tasks' domains can be offered beside the toolset's tools.
 
     Raises:
-        ValueError: One has the name of a tool, or the model's protocol offers no functions.
+        ValueError: One has the name of a tool, a domain cannot be loaded, or the model's protocol
+            offers no functions.
     """
     domains = config.dataset.domains
     if domains and config.model.protocol == "upstream":
@@ -104,8 +104,9 @@ def check_domains(config: PlayConfig, world: str, toolset: ToolsetConfig) -> Non
             f"model.protocol: 'upstream' is not allowed with tasks of the domain {domains[0]}, "
             "whose functions stand behind no front; use model.protocol=chat, or another dataset"
         )
+    catalogue = config.dataset.catalogue
     for domain in domains:
-        if shared := load_shipped(domain).functions.keys() & toolset.tools.keys():
+        if shared := catalogue.load(domain).functions.keys() & toolset.tools.keys():
             raise ValueError(
                 f"toolset.tools: the name {min(shared)} is not allowed in the {world} world, as a "
                 f"function of the domain {domain} has it; use another name, or another dataset"

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from toolorchestra.domain.catalogue import Catalogue, Listed
+from toolorchestra.domain.limits import limits_of
 from toolorchestra.domain.load import SHIPPED
 
 KINDS = ("local", "jsonl", "table", "mix", "domain")
@@ -13,6 +17,7 @@ KINDS = ("local", "jsonl", "table", "mix", "domain")
 SKILLS = ("math", "logic", "code", "lookup", "multihop", "service")
 """The skills of the local world."""
 
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 MIN_SHARE = 0.001
 """The least share of a mixture that a source may have: one task in a block of 1,000."""
@@ -53,21 +58,49 @@ class TableConfig:
 
 @dataclass(kw_only=True)
 class DomainsConfig:
-    """Tasks of domains that ship with the project: goals to reach with a domain's functions."""
+    """Tasks of domains: goals to reach with a domain's functions."""
 
     weights: dict[str, float] = field(default_factory=lambda: dict.fromkeys(SHIPPED, 1.0))
-    """Relative weight of each domain; 0 leaves it out."""
+    """Relative weight of each domain; 0 leaves it out. A domain of `folders` that has none weighs
+    1."""
+    folders: dict[str, str] = field(default_factory=dict)
+    """Domains that do not ship with the project, such as synthesised ones: the folder of each, by
+    the name to give it. Their code runs in the sandbox."""
+    sandbox: dict[str, Any] = field(default_factory=dict)
+    """How that sandbox differs from `domain/limits.py`, e.g. {timeout_s: 2}. On a machine that has
+    none, {unsafe: run_without_sandbox}: the code is a plain process that sees all that this user
+    sees."""
     difficulties: list[int] = field(default_factory=list)
     """Which to draw, from 1, the simplest; none: all."""
 
     def __post_init__(self) -> None:
+        for name, folder in self.folders.items():
+            if name in SHIPPED or not _NAME.fullmatch(name):
+                _refuse("domain.folders", repr(name), f"a name of its own: {_NAME.pattern}")
+            if not folder.strip():
+                _refuse(f"domain.folders.{name}", repr(folder), "the path of a folder")
+            self.weights.setdefault(name, 1.0)
+        try:
+            limits_of(self.sandbox)
+        except ValueError as error:
+            raise ValueError(f"dataset.domain.{error}") from error
         for name in self.weights:
-            if name not in SHIPPED:
-                _refuse("domain.weights", repr(name), ", ".join(SHIPPED))
+            if name not in SHIPPED and name not in self.folders:
+                _refuse("domain.weights", repr(name), ", ".join((*SHIPPED, *self.folders)))
         _check_weights("domain.weights", self.weights)
         for difficulty in self.difficulties:
             if difficulty < 1:
                 _refuse("domain.difficulties", difficulty, "whole numbers from 1")
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Finds its domains."""
+        limits = limits_of(self.sandbox)
+        return Catalogue(
+            folders={
+                name: Listed(folder=folder, limits=limits) for name, folder in self.folders.items()
+            }
+        )
 
 
 @dataclass(kw_only=True)
@@ -132,6 +165,14 @@ class DatasetConfig:
             names += source.domains if self.weights[name] else ()
         return tuple(dict.fromkeys(names))
 
+    @property
+    def catalogue(self) -> Catalogue:
+        """Finds the domains that its tasks may belong to."""
+        folders = dict(self.domain.catalogue.folders) if self.domain else {}
+        for source in self.sources.values():
+            folders |= source.catalogue.folders
+        return Catalogue(folders=folders)
+
     def _check_mix(self) -> None:
         if self.kind != "mix":
             if self.sources or self.weights:
@@ -144,6 +185,10 @@ class DatasetConfig:
         for name, source in self.sources.items():
             if source.kind == "mix":
                 _refuse(f"sources.{name}.kind", "'mix'", "a source that is no mixture itself")
+            for domain, listed in source.catalogue.folders.items():
+                if self.catalogue.folders[domain] != listed:
+                    key = f"sources.{name}.domain.folders.{domain}"
+                    _refuse(key, listed.folder, "one folder and one sandbox for a name")
         _check_weights("weights", self.weights)
 
 

@@ -1,4 +1,4 @@
-"""Tasks of the domains that ship with the project."""
+"""Tasks of domains: goals to reach with their functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from toolorchestra.dataset.mix import mixed
 from toolorchestra.dataset.split import SPLITS, Split, digest
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.goal import Goal, as_task
-from toolorchestra.domain.load import load_shipped
 from toolorchestra.types import Task
 
 
@@ -25,11 +24,13 @@ def domain_source(
             instruction.
 
     Raises:
-        ValueError: A domain has no task of these difficulties for one of the splits.
+        ValueError: A domain cannot be loaded, or has no task of these difficulties for one of
+            the splits.
     """
     weights = {name: weight for name, weight in config.weights.items() if weight}
+    catalogue = config.catalogue
     sources = {
-        name: _source(load_shipped(name), config.difficulties, seed=seed, num_parts=num_parts)
+        name: _source(catalogue.load(name), config.difficulties, seed=seed, num_parts=num_parts)
         for name in weights
     }
     return mixed(sources, weights, seed=seed)

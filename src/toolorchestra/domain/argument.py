@@ -140,7 +140,8 @@ def read_annotation(told: Any, depth: int = 0) -> Any:
             return list[read_annotation(inner, depth + 1)]  # type: ignore[misc]
         case ["choice", *texts] if texts and all(isinstance(text, str) for text in texts):
             return Literal[tuple(texts)]
-    raise ValueError(f"{str(told)[:60]} is no annotation")
+    shown = repr(told[:60]) if isinstance(told, str) else f"a {type(told).__name__} of this kind"
+    raise ValueError(f"{shown} is no annotation")
 
 
 def told_argument(value: Any) -> Any:

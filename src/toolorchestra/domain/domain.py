@@ -22,8 +22,8 @@ class Origin:
     """Absolute."""
     digest: str
     """Of its files as they were loaded."""
-    limits: Mapping[str, Any]
-    """Options of the sandbox that differ from the defaults."""
+    options: Mapping[str, Any]
+    """Of the sandbox, where they differ from `limits.LIMITS`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

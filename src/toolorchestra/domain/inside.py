@@ -12,6 +12,7 @@ the forked process wrote, which may be anything; or "d": why there is no reply; 
 same, and no request is taken any more.
 """
 
+import contextlib
 import ctypes
 import gc
 import importlib.abc
@@ -30,7 +31,6 @@ from typing import Any
 
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36
 _REPLY_FD = 3
-_MAX_FD = 1 << 20
 _CHUNK_BYTES = 1 << 16
 _LONE_PID = 64
 """In a process namespace of our own, the interpreter is among the first."""
@@ -96,13 +96,9 @@ class Server:
         sys.argv = [""]
         for name in (*_USED_OFTEN, *start["modules"]):
             importlib.import_module(name)
-        from toolorchestra.domain.database import Database
-        from toolorchestra.domain.schema import parse_schema
-
-        self._schema_value = start["schema"]
-        self._parse_schema = parse_schema
-        self._database = Database(parse_schema(start["schema"]), start["records"])
-        random.seed(0)  # so that a call repeats exactly, in another sandbox too
+        self._answer = importlib.import_module("toolorchestra.domain.answer")
+        self._database = self._answer.make_database(start["schema"], start["records"])
+        self._schema = self._answer.make_database(start["schema"], {}).schema
         gc.freeze()
 
     def run(self) -> None:
@@ -130,7 +126,7 @@ class Server:
         pid = os.fork()
         if pid == 0:
             os.dup2(write_end, _REPLY_FD)
-            self._answer(request)
+            self._serve_one(request)
         os.close(write_end)
         try:
             return self._collect(pid, read_end)
@@ -195,94 +191,39 @@ class Server:
             [os.listdir(folder) for folder in _WRITABLE if os.path.isdir(folder)],
         )
 
-    def _answer(self, request: dict[str, Any]) -> None:
+    def _serve_one(self, request: dict[str, Any]) -> None:
         """The forked process: answers and ends, whatever happens."""
         try:
-            os.closerange(_REPLY_FD + 1, _MAX_FD)
+            for number in os.listdir("/proc/self/fd"):
+                if int(number) > _REPLY_FD:
+                    close_if_open(int(number))
             cpu_s = int(self._limit_s) + 2
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+            random.seed(0)  # So that a call repeats exactly, in another sandbox too.
             write_all = _writer(_REPLY_FD)
             to_text = json.dumps
             try:
-                work = {"tell": self._tell, "call": self._call}[request["do"]]
-                reply = to_text(work(request), allow_nan=False).encode()
+                reply = to_text(self._work(request), allow_nan=False).encode()
             except BaseException as error:  # Whatever the domain's code raises is its bug.
                 reply = to_text({"broken": describe(error)}).encode()
             write_all(reply)
         finally:
             os._exit(0)
 
-    def _tell(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What the functions of one file are."""
-        from toolorchestra.domain.argument import told_annotation
-        from toolorchestra.domain.fault import BadDomain
-        from toolorchestra.domain.function import read_functions
-
-        module = importlib.import_module(f"{CODE}.{request['file']}")
-        try:
-            tools = read_functions(module.FUNCTIONS)
-        except (BadDomain, AttributeError) as error:
-            return {"broken": str(error)}
-        return {
-            "functions": [
-                {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "arguments": [
-                        {
-                            "name": name,
-                            "annotation": told_annotation(annotation),
-                            "description": tool.parameters["properties"][name]["description"],
-                            "is_required": name in tool.parameters["required"],
-                        }
-                        for name, annotation in tool.annotations.items()
-                    ],
-                }
-                for tool in tools.values()
-            ]
-        }
-
-    def _call(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What a call gave and did."""
-        from toolorchestra.domain.fault import DomainBug, DomainError
-        from toolorchestra.domain.function import call_function, read_function
-
-        self._database.take_over(
-            {
-                (c, k): record
-                for c, records in request["changes"].items()
-                for k, record in records.items()
-            }
-        )
-        before = self._database.fresh()
-        module = importlib.import_module(f"{CODE}.{request['file']}")
-        (function,) = (one for one in module.FUNCTIONS if one.__name__ == request["name"])
-        try:
-            after, result = call_function(before, read_function(function), request["arguments"])
-        except DomainError as error:
-            return {"refused": str(error)}
-        except DomainBug as error:
-            return {"bug": str(error)}
-        if after.schema != self._parse_schema(self._schema_value):
-            return {"bug": f"{request['name']} changed the schema"}
-        return {
-            "result": result,
-            "written": {
-                name: {key: after.records[name].get(key) for key in keys}
-                for name, keys in by_collection(after.written).items()
-            },
-            "read": by_collection(after.read),
-            "seen": by_collection(after.seen),
-        }
-
-
-def by_collection(places: set[tuple[str, str]]) -> dict[str, list[str]]:
-    """The keys of records by collection, both in order."""
-    keys: dict[str, list[str]] = {}
-    for name, key in sorted(places):
-        keys.setdefault(name, []).append(key)
-    return keys
+    def _work(self, request: dict[str, Any]) -> dict[str, Any]:
+        name, file = request.get("name"), f"{CODE}.{request['file']}"
+        reply: dict[str, Any]
+        if name is None:
+            reply = self._answer.tell(importlib.import_module(file))
+            return reply
+        database = self._database
+        changes = request["changes"]
+        database.take_over({(c, k): r for c, rs in changes.items() for k, r in rs.items()})
+        module = importlib.import_module(file)
+        arguments = request["arguments"]
+        reply = self._answer.call(module, name, arguments, database.fresh(), self._schema)
+        return reply
 
 
 def describe(error: BaseException) -> str:
@@ -307,6 +248,12 @@ def receive(channel: int) -> tuple[bytes, bytes] | None:
     length = int.from_bytes(header[1:], "big")
     content = _read_exactly(channel, length)
     return (header[:1], content) if len(content) == length else None
+
+
+def close_if_open(descriptor: int) -> None:
+    """Close a descriptor, which may be the one that a listing of them was read from."""
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
 
 
 def _read_exactly(descriptor: int, length: int) -> bytes:

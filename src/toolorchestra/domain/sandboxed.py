@@ -20,7 +20,7 @@ every domain. `random` begins anew in each call; the clock and the order of sets
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from toolorchestra.domain.domain import Domain, Origin
 from toolorchestra.domain.fault import BadDomain, DomainBug, DomainError
 from toolorchestra.domain.folder import Texts, read_texts, text_of, texts_digest
 from toolorchestra.domain.function import TypedFunction
+from toolorchestra.domain.limits import LIMITS, limits_of, options_of
 from toolorchestra.domain.load import load_texts, with_tasks
 from toolorchestra.domain.reply import BadReply, read_told, take_effect
 from toolorchestra.domain.worker import Worker, WorkerError
@@ -39,11 +40,9 @@ from toolorchestra.sandbox.config import SandboxConfig
 from toolorchestra.sandbox.find import find_launch
 from toolorchestra.sandbox.launch import Launch
 
-LIMITS = SandboxConfig(timeout_s=5.0, memory_mb=256, max_processes=8, max_output_bytes=4 << 20)
-"""What holds for a call unless something else is asked for; `max_output_bytes` bounds its reply."""
-
 GIVEN = ("argument", "check", "database", "fault", "function", "new_key", "schema", "value")
 
+_NEEDED = (*GIVEN, "answer")
 _ROOT = Path(__file__).parents[1]
 _FILES = ("functions", "user_functions")
 
@@ -69,6 +68,8 @@ def load_untrusted(
         BadDomain: a file is missing or wrong; the message gives the file, the line and why.
         ValueError: this machine has no sandbox; the message says what to do.
     """
+    if limits_of(options_of(limits)) != limits:
+        raise ValueError("limits: is not allowed; use what limits_of makes of options")
     texts = read_texts(folder, follows_links=False)
     text_of(texts, "functions.py")
     try:
@@ -81,7 +82,7 @@ def load_untrusted(
             functions=functions.of("functions"),
             user_functions=functions.of("user_functions"),
             origin=Origin(
-                folder=str(folder.resolve()), digest=texts_digest(texts), limits=_told(limits)
+                folder=str(folder.resolve()), digest=texts_digest(texts), options=options_of(limits)
             ),
         )
         return with_tasks(domain, texts) if has_tasks else domain
@@ -117,7 +118,7 @@ class _Functions:
         if file not in self._files:
             return {}
         try:
-            told = self._workers.ask(json.dumps({"do": "tell", "file": file}).encode())
+            told = self._workers.ask(json.dumps({"file": file}).encode())
             functions = read_told(told, lambda name: partial(self._run, file, name))
         except (WorkerError, BadReply) as error:
             raise BadDomain(f"{file}.py: {error}") from None
@@ -126,7 +127,6 @@ class _Functions:
     def _run(self, file: str, name: str, db: Database, /, **arguments: Any) -> Any:
         """Call a function, and do to `db` what it did."""
         request = {
-            "do": "call",
             "file": file,
             "name": name,
             "arguments": {key: told_argument(value) for key, value in arguments.items()},
@@ -167,16 +167,7 @@ def _launch(limits: SandboxConfig) -> Launch:
 def _given_modules() -> dict[str, str | None]:
     """The texts of the modules that there are inside, by name; None for packages."""
     paths = {"toolorchestra.codec": _ROOT / "codec.py"} | {
-        f"toolorchestra.domain.{name}": _ROOT / "domain" / f"{name}.py" for name in GIVEN
+        f"toolorchestra.domain.{name}": _ROOT / "domain" / f"{name}.py" for name in _NEEDED
     }
     texts = {name: path.read_text(encoding="utf-8") for name, path in paths.items()}
     return {"toolorchestra": None, "toolorchestra.domain": None, **texts}
-
-
-def _told(limits: SandboxConfig) -> dict[str, Any]:
-    """The options that differ from `LIMITS`."""
-    return {
-        field.name: getattr(limits, field.name)
-        for field in fields(limits)
-        if getattr(limits, field.name) != getattr(LIMITS, field.name)
-    }

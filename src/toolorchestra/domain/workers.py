@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from toolorchestra.domain.worker import Worker
 
@@ -44,6 +45,8 @@ class Workers:
         self._pid = os.getpid()
         self._free = threading.Semaphore(self._max_workers)
         self._idle: list[Worker] = []
+        # A sandbox ends with the thread that started it, so that is never the caller's.
+        self._starter = ThreadPoolExecutor(max_workers=1)
 
     def _take(self) -> Worker:
         while self._idle:
@@ -54,4 +57,4 @@ class Workers:
             if worker.is_alive:
                 return worker
             worker.end()
-        return self._make()
+        return self._starter.submit(self._make).result()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from toolorchestra.domain.aside import aside
+from toolorchestra.domain.fault import DomainBug
 from toolorchestra.domain.goal import goal_of
 from toolorchestra.judge.domain import judge_domain
 from toolorchestra.types import LedgerEntry, Rollout, Task, Verdict
@@ -44,13 +46,16 @@ async def judge_rollout(
 
     Returns:
         The rollout with the judge's bill in its ledger, and its verdict: None where it is void,
-        which no judge is asked about.
+        which no judge is asked about, or turns out to be, as its calls cannot be made again.
     """
     if rollout.status == "void":
         return rollout, None
     goal = goal_of(task)
     if goal is not None:
-        return rollout, judge_domain(goal, rollout)
+        try:
+            return rollout, await aside(goal.domain, lambda: judge_domain(goal, rollout))
+        except DomainBug as bug:  # in the replay alone: code that nobody trusts may be so
+            return replace(rollout, status="void", fault=f"domain: {bug}"), None
     last_turn = max(len(rollout.turns) - 1, 0)
     judged = await judge.judge(task, rollout.answer, turn=last_turn)
     if judged.bill is not None:

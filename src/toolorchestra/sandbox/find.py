@@ -72,8 +72,8 @@ def find_launch(config: SandboxConfig, *, runs: str) -> Launch:
     """
     if config.unsafe == RUN_WITHOUT_SANDBOX:
         _LOG.warning(
-            f"{runs[0].upper()}{runs[1:]} runs without a sandbox: its programs can read and "
-            "change all that this user can. Its limit on processes does not bind root."
+            f"Programs of {runs} run without a sandbox: they can read and change all that this "
+            "user can. Their limit on processes does not bind root."
         )
         return Launch(python=find_python(config.python), isolation="none")
     faults = []

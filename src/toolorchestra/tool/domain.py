@@ -5,12 +5,14 @@ One tool serves a function's name in all domains: the episode's task says which 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
-from toolorchestra.domain.environment import Environment
+from toolorchestra.domain.aside import aside
+from toolorchestra.domain.catalogue import SHIPPED_ALONE, Catalogue
+from toolorchestra.domain.environment import CallOutcome, Environment
 from toolorchestra.domain.fault import DomainBug
 from toolorchestra.domain.goal import goal_of
-from toolorchestra.domain.load import load_shipped
 from toolorchestra.tool.base import CallContext, Tool
 from toolorchestra.types import Json, ResultStatus, ToolResult
 
@@ -20,6 +22,19 @@ class Environments:
 
     def __init__(self) -> None:
         self._by_session: dict[str, Environment] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
+
+    async def call(self, name: str, arguments: Json, context: CallContext) -> CallOutcome:
+        """Call a function in the caller's environment; calls of one rollout never overlap.
+
+        Raises:
+            DomainBug: The function is broken.
+        """
+        goal = goal_of(context.episode.task)
+        assert goal is not None, "only tasks of domains are offered their functions"
+        async with self._turns.setdefault(context.session, asyncio.Lock()):
+            environment = self.of(context)
+            return await aside(goal.domain, lambda: environment.call(name, arguments))
 
     def of(self, context: CallContext) -> Environment:
         """The caller's own environment, made at its first call."""
@@ -32,6 +47,7 @@ class Environments:
     def release(self, session: str) -> None:
         """Forgets the environment of a rollout, where it has one."""
         self._by_session.pop(session, None)
+        self._turns.pop(session, None)
 
     def __len__(self) -> int:
         return len(self._by_session)
@@ -47,7 +63,7 @@ class DomainTool:
         """Call the function. What it cannot do is told to the policy; a bug voids the rollout."""
         status: ResultStatus = "ok"
         try:
-            outcome = self._environments.of(context).call(self._name, arguments)
+            outcome = await self._environments.call(self._name, arguments, context)
         except DomainBug as bug:
             status, content = "provider_error", f"error: {bug}"
         else:
@@ -70,12 +86,18 @@ class DomainTool:
         """There is nothing to release."""
 
 
-def domain_tools(domains: Iterable[str]) -> dict[str, Tool]:
+def domain_tools(
+    domains: Iterable[str], *, catalogue: Catalogue = SHIPPED_ALONE
+) -> dict[str, Tool]:
     """Every function of these domains as a tool, by name.
 
+    Args:
+        domains: Their names.
+        catalogue: Where they are found.
+
     Raises:
-        ValueError: there is no such domain.
+        ValueError: there is no such domain, or it cannot be loaded.
     """
     environments = Environments()
-    names = {name for domain in domains for name in load_shipped(domain).functions}
+    names = {name for domain in domains for name in catalogue.load(domain).functions}
     return {name: DomainTool(name, environments) for name in sorted(names)}

@@ -1,4 +1,5 @@
 import pytest
+from tests.integration.hostile_domain import copy_hostile
 
 from toolorchestra.dataset.config import DatasetConfig, DomainsConfig
 from toolorchestra.dataset.source import make_source
@@ -60,6 +61,14 @@ def test_difficulties_that_a_domain_lacks_are_refused():
         ({"weights": {"library": 0.0}}, "at least one weight above 0"),
         ({"weights": {"library": -1.0}}, r"domain.weights.library: -1.0 is not allowed"),
         ({"difficulties": [0]}, "domain.difficulties: 0 is not allowed; use whole numbers from 1"),
+        ({"folders": {"library": "/x"}}, "domain.folders: 'library' is not allowed; use a name of"),
+        ({"folders": {"My shop": "/x"}}, "domain.folders: 'My shop' is not allowed"),
+        ({"folders": {"shop": " "}}, "domain.folders.shop: ' ' is not allowed; use the path"),
+        ({"folders": {"shop": "/x"}, "weights": {"zoo": 1}}, "use library, clinic, shop"),
+        ({"sandbox": {"memory_mb": 1}}, "dataset.domain.sandbox.memory_mb: 1 is not allowed"),
+        ({"sandbox": {"memory_mb": "much"}}, "dataset.domain.sandbox.memory_mb: much is not all"),
+        ({"sandbox": {"timeout_s": "long"}}, "dataset.domain.sandbox"),
+        ({"sandbox": {"work_mb": 1}}, "dataset.domain.sandbox: 'work_mb' is not allowed; use tim"),
     ],
 )
 def test_options_of_domains_are_checked(domain, said):
@@ -72,6 +81,46 @@ def test_a_choice_of_domains_belongs_to_the_kind_domain():
         DatasetConfig(name="t", kind="domain")
     with pytest.raises(ValueError, match="dataset.domain: a choice of domains is not allowed"):
         DatasetConfig(name="t", domain=DomainsConfig())
+
+
+def test_a_folder_without_a_weight_weighs_as_much_as_a_shipped_domain():
+    domains = DomainsConfig(folders={"shop": "/x"})
+    assert domains.weights == dict.fromkeys((*SHIPPED, "shop"), 1.0)
+    assert DomainsConfig(folders={"shop": "/x"}, weights={"shop": 0.5}).weights == {"shop": 0.5}
+    with pytest.raises(ValueError, match="/x is not allowed: x: there is no such folder"):
+        make_source(config(folders={"shop": "/x"}), seed=1)
+
+
+@pytest.mark.sandbox
+def test_a_folder_is_drawn_from_as_a_shipped_domain_is(tmp_path):
+    folder = copy_hostile(tmp_path)
+    line = (folder / "tasks.jsonl").read_text()
+    lines = [line.replace('"pay"', f'"pay{n}"', 1).replace("Pay", f"{n}. Pay") for n in range(8)]
+    (folder / "tasks.jsonl").write_text("".join(lines))
+    folders = {"bank": str(folder)}
+    asked = config(weights={"bank": 1.0}, folders=folders, sandbox={"timeout_s": 4})
+    source = make_source(asked, seed=1)
+    tasks = [source(index, split) for split in ("train", "heldout") for index in range(6)]
+    assert {task.id for task in tasks} == {f"bank/pay{n}" for n in range(8)}
+    for task in tasks:
+        goal = goal_of(task)
+        assert (goal.domain.name, goal.domain.origin.options) == ("bank", {"timeout_s": 4})
+
+
+def test_a_mixture_finds_the_folders_of_its_sources_and_two_folders_of_one_name_are_refused():
+    sources = {"one": config(folders={"shop": "/x"}), "two": config(folders={"shop": "/y"})}
+    with pytest.raises(ValueError) as caught:
+        DatasetConfig(name="m", kind="mix", sources=sources, weights={"one": 1, "two": 1})
+    assert str(caught.value) == (
+        "dataset.sources.one.domain.folders.shop: /x is not allowed; use one folder and one "
+        "sandbox for a name"
+    )
+    sources["two"] = config(folders={"zoo": "/y"}, sandbox={"timeout_s": 2})
+    mix = DatasetConfig(name="m", kind="mix", sources=sources, weights={"one": 1, "two": 1})
+    found = {
+        name: (one.folder, one.limits.timeout_s) for name, one in mix.catalogue.folders.items()
+    }
+    assert found == {"shop": ("/x", 5.0), "zoo": ("/y", 2)}
 
 
 def test_a_mixture_has_the_domains_of_its_sources_that_are_drawn():

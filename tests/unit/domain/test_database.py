@@ -78,3 +78,14 @@ def test_fields_may_be_called_as_the_arguments_of_its_methods_are():
     database.add("things", {"key": "a", "collection": "b", "matching": "c"})
     database.update("things", "a", collection="d", matching="e")
     assert database.where("things", collection="d", matching="e", key="a")
+
+
+def test_what_was_done_elsewhere_is_taken_over_and_counted(shop):
+    database = shop.database.copy()
+    order = {"order_id": "O2", "customer": "C1", "items": [], "stops": []}
+    changes = {("orders", "O1"): None, ("orders", "O2"): order, ("orders", "O3"): None}
+    database.take_over(changes, read=[("customers", "C1")], seen=[("products", "P1")])
+    assert database.records["orders"] == {"O2": order}
+    assert database.written == changes.keys()
+    assert (database.read, database.seen) == ({("customers", "C1")}, {("products", "P1")})
+    assert shop.database.has("orders", "O1") and not shop.database.written

@@ -1,6 +1,10 @@
 from tests.invariant.records import entry, rollout, turn
 from tests.unit.judge.stand_in import RIGHT, PlannedModel, make_judge, task
 
+from toolorchestra.domain.fault import DomainBug
+from toolorchestra.domain.goal import Goal, as_task
+from toolorchestra.domain.load import load_shipped
+from toolorchestra.judge import base
 from toolorchestra.judge.base import judge_rollout
 from toolorchestra.judge.match import MATCHER
 from toolorchestra.reward.measures import cost_usd
@@ -35,3 +39,15 @@ async def test_nobody_is_asked_about_a_void_rollout():
     assert await judge_rollout(judge, task(), before) == (before, None)
     assert model.asked == []
     await judge.close()
+
+
+async def test_a_rollout_whose_calls_cannot_be_made_again_is_void(monkeypatch):
+    def broken(goal, rollout):
+        raise DomainBug("pay broke: it ran longer than 5 s")
+
+    monkeypatch.setattr(base, "judge_domain", broken)
+    library = load_shipped("library")
+    goal = Goal(domain=library, task=library.tasks["library-001"])
+    after, verdict = await judge_rollout(MATCHER, as_task(goal), rollout(turn(), answer="19.13"))
+    assert (after.status, verdict) == ("void", None)
+    assert after.fault == "domain: pay broke: it ran longer than 5 s"
