@@ -13,7 +13,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from toolorchestra.codec import to_json
 from toolorchestra.config import DomainConfig
-from toolorchestra.domain.sandboxed import LIMITS, load_untrusted
+from toolorchestra.domain.limits import LIMITS
+from toolorchestra.domain.sandboxed import load_untrusted
 from toolorchestra.report.files import replace_text
 from toolorchestra.report.table import Table
 from toolorchestra.sandbox.find import find_launch

@@ -170,6 +170,7 @@ def test_the_table_counts_tools_records_tasks_rejections_replies_and_dollars(don
         "| tools | records | tasks | difficulty 1 | difficulty 2 | rejected | replies | dollars |"
     )
     assert row == f"| 5 | 8 | 5 | 3 | 2 | 15 | {num_replies} | {dollars:.4f} |"
+    assert "functions: 7 of 7" in out and "demo-0003: not solved in 8 of 8 attempts" in out
     assert "| functions | broken function | 2 |" in table
     assert "| solving | unsolved | 1 |" in table
     assert table in out
@@ -236,7 +237,7 @@ def test_every_stage_has_a_file_and_the_card_says_how_it_was_made(done):
     for text in ("GPT-5", "DeepSeek-R1", "3 of difficulty 1, 2 of difficulty 2", "license:  #"):
         assert text in card
     said = next(r["messages"][0]["content"] for r in done[2].requests if "You name" in str(r))
-    assert hashlib.sha256(f"\n{said}\n".encode()).hexdigest()[:16] in card
+    assert hashlib.sha256(said.encode()).hexdigest()[:16] in card
     assert files["table.md"].strip() in card
 
 

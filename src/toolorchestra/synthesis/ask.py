@@ -148,4 +148,7 @@ def record_of(kind: type[T], text: str) -> T:
 
 def check_writable(value: Any) -> None:
     """Raises ValueError for a JSON value that no file can hold: NaN, half a surrogate pair."""
-    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except RecursionError:
+        raise ValueError("nested without end") from None

@@ -39,7 +39,7 @@ def card(shop: Workshop, made: Made, table: str) -> str:
     """The text of `README.md`; `table` says how much there is and what was rejected."""
     of_task = Counter(task.difficulty for task in made.tasks)
     digests = "\n".join(
-        f"- {stage}: `{hashlib.sha256(text.encode()).hexdigest()[:16]}`"
+        f"- {stage}: `{hashlib.sha256(text.strip().encode()).hexdigest()[:16]}`"
         for stage, text in PROMPTS.items()
     )
     return f"""---
@@ -63,7 +63,7 @@ validation, functions, intents, tasks, harder tasks, and which of them can be so
 - Validator of records: {shop.validator.config.model}
 - Solver: {shop.solver.model}, up to {shop.solver.attempts} attempts at a task
 
-Digests (SHA-256, first 16 digits) of the instruction of each stage:
+Digests (SHA-256, first 16 digits) of what the model of each stage is told to do:
 
 {digests}
 

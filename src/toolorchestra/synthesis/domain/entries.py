@@ -142,7 +142,9 @@ async def fill(shop: Workshop, about: Plan, design: Design) -> dict[str, dict[Ke
             for name in level
             for order in orders_for(name, design.num_records[name], shop.counts.batch_size)
         ]
-        replies = await shop.all([partial(_ask, shop, about, design, records, o) for o in orders])
+        replies = await shop.all(
+            STAGE, [partial(_ask, shop, about, design, records, o) for o in orders]
+        )
         for order, (listed, rejected) in zip(orders, replies, strict=True):
             rejections += rejected
             rejections += _put(design.schema, records[order.collection], order, listed)

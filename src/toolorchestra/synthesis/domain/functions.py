@@ -162,7 +162,7 @@ async def write_functions(shop: Workshop, bench: Bench) -> dict[str, str]:
         NothingUsable: Too few do.
     """
     planned = bench.outline.functions
-    replies = await shop.all([partial(_ask, shop, bench, one) for one in planned])
+    replies = await shop.all(STAGE, [partial(_ask, shop, bench, one) for one in planned])
     written = [one for one in replies if isinstance(one, Written)]
     shop.journal.close(STAGE, written, [one for one in replies if isinstance(one, Rejection)])
     if len(written) < shop.counts.min_functions:

@@ -68,7 +68,9 @@ async def name_intents(shop: Workshop, about: Plan, domain: Domain) -> list[Inte
     Raises:
         NothingUsable: There are none.
     """
-    replies = await shop.all([partial(_ask, shop, about, domain, one) for one in about.subjects])
+    replies = await shop.all(
+        STAGE, [partial(_ask, shop, about, domain, one) for one in about.subjects]
+    )
     intents, rejections, places = list[Intent](), list[Rejection](), dict[str, str]()
     for subject, (listed, rejected) in zip(about.subjects, replies, strict=True):
         rejections += rejected

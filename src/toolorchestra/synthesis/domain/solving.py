@@ -16,7 +16,7 @@ from typing import Any
 
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.environment import Environment
-from toolorchestra.domain.fault import DomainBug
+from toolorchestra.domain.fault import BadDomain, DomainBug
 from toolorchestra.domain.task import DomainTask
 from toolorchestra.domain.verify import verify_database
 from toolorchestra.provider.base import Message
@@ -126,8 +126,8 @@ async def attempt(
                 verify_database, domain, task, game.environment.database, messages=game.said
             )
             why, is_solved = str(verdict), verdict.is_solved
-    except DomainBug as bug:
-        why = f"broken function: {bug}"
+    except (BadDomain, DomainBug) as fault:  # the first: a golden action fails after all
+        why = f"broken function: {fault}"
     return Attempt(
         task=task.id,
         number=number,
@@ -193,7 +193,7 @@ async def solve(shop: Workshop, domain: Domain, tasks: list[DomainTask]) -> list
     Raises:
         NothingUsable: There are none.
     """
-    tried = await shop.all([partial(_try, shop, domain, task) for task in tasks])
+    tried = await shop.all(STAGE, [partial(_try, shop, domain, task) for task in tasks])
     solved = [task for task, tries in zip(tasks, tried, strict=True) if tries[-1].is_solved]
     rejections = [
         Rejection(

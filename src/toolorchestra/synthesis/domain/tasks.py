@@ -71,7 +71,7 @@ async def write_tasks(
     Raises:
         NothingUsable: There are none.
     """
-    replies = await shop.all([partial(_write, shop, domain, intent) for intent in intents])
+    replies = await shop.all(STAGE, [partial(_write, shop, domain, intent) for intent in intents])
     rejections = _admit_all(STAGE, replies, admitted)
     shop.journal.close(STAGE, admitted.tasks, rejections)
     if not admitted.tasks:
@@ -84,7 +84,9 @@ async def evolve(shop: Workshop, domain: Domain, admitted: Admitted) -> None:
     newest = list(admitted.tasks)
     for _ in range(shop.counts.evolutions):
         num_known = len(admitted.tasks)
-        replies = await shop.all([partial(_harden, shop, domain, task) for task in newest])
+        replies = await shop.all(
+            EVOLUTION, [partial(_harden, shop, domain, task) for task in newest]
+        )
         rejections += _admit_all(EVOLUTION, replies, admitted)
         newest = admitted.tasks[num_known:]
     shop.journal.close(EVOLUTION, admitted.tasks[num_before:], rejections)

@@ -150,7 +150,9 @@ async def validate(
         for name, keys in ((name, list(known)) for name, known in kept.items())
         for start in range(0, len(keys), size)
     ]
-    replies = await shop.all([partial(_ask, shop, about, design, kept, *one) for one in batches])
+    replies = await shop.all(
+        STAGE, [partial(_ask, shop, about, design, kept, *one) for one in batches]
+    )
     plausible = {name: dict(known) for name, known in kept.items()}
     for (name, keys), verdicts in zip(batches, replies, strict=True):
         for key in keys:

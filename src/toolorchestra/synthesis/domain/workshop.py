@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from toolorchestra.codec import to_json
@@ -91,9 +92,21 @@ class Workshop:
     max_concurrent: int
     journal: Journal
 
-    async def all(self, jobs: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
-        """See `run_all`."""
-        return await run_all(jobs, max_concurrent=self.max_concurrent)
+    async def all(self, stage: str, jobs: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
+        """All results in order, see `run_all`; says how far a stage is at each tenth of it."""
+        num_done, step = 0, max(1, -(-len(jobs) // 10))
+
+        async def counted(job: Callable[[], Awaitable[T]]) -> T:
+            nonlocal num_done
+            result = await job()
+            num_done += 1
+            if num_done % step == 0:
+                log.info("%s: %d of %d", stage, num_done, len(jobs))
+            return result
+
+        return await run_all(
+            [partial(counted, job) for job in jobs], max_concurrent=self.max_concurrent
+        )
 
     def must(self, stage: str, value: T | None, fault: str) -> T:
         """`value`, without which nothing can go on.
