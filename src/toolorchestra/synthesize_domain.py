@@ -47,14 +47,16 @@ def write_domain(config: DictConfig) -> Path:
 
 
 def _settled(options: DomainConfig) -> dict[str, Any]:
-    """What the folder's contents depend on."""
+    """What the requests depend on; the rest may change from run to run."""
+    counts = _plain(options.counts)
+    del counts["min_functions"]
     return {
         "domain": options.domain,
         "subject": options.subject,
         "writer": _plain(options.writer),
         "validator": _plain(options.validator),
         "solver": _plain(options.solver),
-        "counts": _plain(options.counts),
+        "counts": counts,
         "pricing": options.pricing.draw[0],
     }
 
