@@ -100,9 +100,9 @@ async def recorded(server: AnsweringServer, request: web.Request) -> web.Respons
 
 
 @behaviour
-async def wrong_key_for_intents(server: AnsweringServer, request: web.Request) -> web.Response:
-    """The key is withdrawn once the intents are asked for."""
+async def wrong_key_for_outline(server: AnsweringServer, request: web.Request) -> web.Response:
+    """The key is withdrawn once the outline is asked for."""
     body = await request.json()
-    if stage_of(body["messages"]) == "intents":
+    if stage_of(body["messages"]) == "outline":
         return web.json_response({"error": {"message": "this key was withdrawn"}}, status=401)
     return await recorded(server, request)

@@ -100,8 +100,7 @@ async def outline(shop: Workshop, about: Plan, design: Design, records: Records)
         NothingUsable: No reply can be used.
     """
     text = request(about, design, records, shop.counts.functions)
-    asked = await shop.writer.ask(SYSTEM, text, read, json_schema=SCHEMA)
-    whole = shop.must(STAGE, asked.value, asked.fault)
+    whole = await shop.must(STAGE, SYSTEM, text, read, json_schema=SCHEMA)
     found = Outline(policy=whole.policy, functions=whole.functions[: shop.counts.functions])
     shop.journal.close(STAGE, found.functions, [])
     return found

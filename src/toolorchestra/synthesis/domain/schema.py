@@ -205,8 +205,7 @@ async def design(shop: Workshop, about: Plan) -> Design:
         NothingUsable: No reply can be used.
     """
     text = request(shop.name, about)
-    asked = await shop.writer.ask(SYSTEM, text, read, json_schema=SCHEMA)
-    found = shop.must(STAGE, asked.value, asked.fault)
+    found = await shop.must(STAGE, SYSTEM, text, read, json_schema=SCHEMA)
     lines = [{"name": name, **one} for name, one in found.value["collections"].items()]
     shop.journal.close(STAGE, lines, [])
     most = shop.counts.records

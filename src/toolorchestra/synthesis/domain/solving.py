@@ -206,7 +206,7 @@ async def solve(shop: Workshop, domain: Domain, tasks: list[DomainTask]) -> list
         for task, tries in zip(tasks, tried, strict=True)
         if not tries[-1].is_solved
     ]
-    shop.journal.close("attempts", [one for tries in tried for one in tries], [])
+    shop.journal.note("attempts", [one for tries in tried for one in tries])
     shop.journal.close(STAGE, solved, rejections)
     if not solved:
         raise NothingUsable(

@@ -70,8 +70,7 @@ async def plan(shop: Workshop) -> Plan:
         NothingUsable: No reply can be used.
     """
     text = request(shop.name, shop.subject, shop.counts.subjects)
-    asked = await shop.writer.ask(SYSTEM, text, read, json_schema=SCHEMA)
-    whole = shop.must(STAGE, asked.value, asked.fault)
+    whole = await shop.must(STAGE, SYSTEM, text, read, json_schema=SCHEMA)
     subjects = whole.subjects[: shop.counts.subjects]
     shop.journal.close(STAGE, subjects, [])
     return Plan(about=whole.about, subjects=subjects)

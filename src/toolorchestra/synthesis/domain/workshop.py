@@ -59,11 +59,15 @@ class Journal:
         self._write = write
         self.rejections: list[Rejection] = []
 
+    def note(self, name: str, items: Iterable[Any]) -> None:
+        """Writes down what is neither taken nor rejected."""
+        self._write(f"{name}.jsonl", to_lines(items))
+
     def close(self, stage: str, taken: Sequence[Any], rejections: Iterable[Rejection]) -> None:
         """Writes down what came of a stage."""
         rejections = list(rejections)
         self.rejections += rejections
-        self._write(f"{stage}.jsonl", to_lines(taken))
+        self.note(stage, taken)
         self._write("rejections.jsonl", to_lines(self.rejections))
         for one in rejections:
             log.info("rejected %s: %s", one.place, " ".join(one.reason.split()))
@@ -108,15 +112,26 @@ class Workshop:
             [partial(counted, job) for job in jobs], max_concurrent=self.max_concurrent
         )
 
-    def must(self, stage: str, value: T | None, fault: str) -> T:
-        """`value`, without which nothing can go on.
+    async def must(
+        self,
+        stage: str,
+        system: str,
+        text: str,
+        read: Callable[[str], Reading[T]],
+        *,
+        json_schema: Json,
+    ) -> T:
+        """What the writer says, without which nothing can go on; see `Asker.ask`.
 
         Raises:
-            NothingUsable: There is none.
+            NotAnswered: The model could not be asked.
+            NothingUsable: No reply can be used.
         """
-        if value is None:
+        ask_once = partial(self.writer.ask, system, text, read, json_schema=json_schema)
+        (asked,) = await self.all(stage, [ask_once])
+        if asked.value is None:
             raise NothingUsable(
                 f"{stage}: {self.writer.config.model} wrote nothing that can be used "
-                f"({' '.join(fault.split())}); use another writer.model, with another out"
+                f"({' '.join(asked.fault.split())}); use another writer.model, with another out"
             )
-        return value
+        return asked.value

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 from tests.unit.synthesis.domain.making import workshop
 
+from toolorchestra.provider.fault import ProviderFault
 from toolorchestra.synthesis.domain.subjects import plan, read, request
 from toolorchestra.synthesis.domain.workshop import NothingUsable
+from toolorchestra.synthesis.jobs import NotAnswered
 
 ONE = {"name": "loans", "description": "what goes out"}
 
@@ -53,3 +55,17 @@ async def test_a_writer_that_will_not_plan_ends_the_run():
     shop, _ = workshop("Why?", "Why?", "Why?")
     with pytest.raises(NothingUsable, match="^subjects: Big wrote nothing .* another writer.model"):
         await plan(shop)
+
+
+class Faulty:
+    """A model whose provider has a fault."""
+
+    async def complete(self, messages, *, sampling, deadline_s):
+        raise ProviderFault("mine answered 401", kind="auth")
+
+
+async def test_a_fault_of_the_provider_is_told_as_one_that_can_be_mended():
+    shop, _ = workshop()
+    faulty = replace(shop, writer=replace(shop.writer, model=Faulty()))
+    with pytest.raises(NotAnswered, match=r"1 of 1 requests got no reply \(mine answered 401\)"):
+        await plan(faulty)
