@@ -38,10 +38,6 @@ PROMPTS: Mapping[str, str] = {
 def card(shop: Workshop, made: Made, table: str) -> str:
     """The text of `README.md`; `table` says how much there is and what was rejected."""
     of_task = Counter(task.difficulty for task in made.tasks)
-    digests = "\n".join(
-        f"- {stage}: `{hashlib.sha256(text.strip().encode()).hexdigest()[:16]}`"
-        for stage, text in PROMPTS.items()
-    )
     return f"""---
 license:  # yours to choose; the terms of the models' providers may bear on it
 ---
@@ -65,7 +61,7 @@ validation, functions, intents, tasks, harder tasks, and which of them can be so
 
 Digests (SHA-256, first 16 digits) of what the model of each stage is told to do:
 
-{digests}
+{_digests()}
 
 ## How much there is
 
@@ -79,3 +75,10 @@ Digests (SHA-256, first 16 digits) of what the model of each stage is told to do
 - Golden actions run without an error, but whether they are the one right way within the rules was
   checked no further. Nested records and functions of the user are not made.
 """
+
+
+def _digests() -> str:
+    return "\n".join(
+        f"- {stage}: `{hashlib.sha256(text.strip().encode()).hexdigest()[:16]}`"
+        for stage, text in PROMPTS.items()
+    )
