@@ -1,4 +1,4 @@
-"""Have models write: python synthesize.py descriptions|preferences [toolset=full] [key=value]."""
+"""Have models write: python synthesize.py domain=NAME|descriptions|preferences [key=value]."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def descriptions(config: Any) -> None:
     write_descriptions(config)
 
 
+def domain(config: Any) -> None:
+    """Writes a domain with tasks; see `toolorchestra.synthesize_domain`."""
+    from toolorchestra.synthesize_domain import write_domain
+
+    write_domain(config)
+
+
 def preferences(config: Any) -> None:
     """Writes a table of preference pairs; see `toolorchestra.synthesize_pairs`."""
     from toolorchestra.synthesize_pairs import write_preferences
@@ -23,6 +30,7 @@ def preferences(config: Any) -> None:
 
 
 COMMANDS = {"descriptions": descriptions, "preferences": preferences}
+"""By the first word; where it sets a key, as in domain=NAME, a domain is written."""
 
 
 def main() -> None:
@@ -31,11 +39,16 @@ def main() -> None:
 
     from toolorchestra.config import register
 
-    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
-        raise ValueError(f"synthesize.py: name what is to be written: {', '.join(COMMANDS)}")
-    command = sys.argv.pop(1)
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    if first in COMMANDS:
+        command, write = sys.argv.pop(1), COMMANDS[first]
+    elif "=" in first or first.startswith("-"):
+        command, write = "domain", domain
+    else:
+        known = ", ".join(["domain=NAME", *COMMANDS])
+        raise ValueError(f"synthesize.py: name what is to be written: {known}")
     register()
-    hydra.main(version_base="1.3", config_path="conf", config_name=command)(COMMANDS[command])()
+    hydra.main(version_base="1.3", config_path="conf", config_name=command)(write)()
 
 
 if __name__ == "__main__":

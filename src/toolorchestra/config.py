@@ -5,6 +5,7 @@ Composing and checking it imports neither torch nor any of the project's machine
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.benchmark.config import BenchmarkConfig
 from toolorchestra.dataset.config import DatasetConfig
 from toolorchestra.domain.catalogue import Catalogue
+from toolorchestra.domain.load import SHIPPED
 from toolorchestra.dry_run.config import DryRunConfig
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.launch.config import LauncherConfig
@@ -25,7 +27,8 @@ from toolorchestra.report.config import LoggerConfig
 from toolorchestra.reward.config import RewardConfig
 from toolorchestra.rollout.config import RolloutConfig
 from toolorchestra.server.config import ServerConfig
-from toolorchestra.synthesis.config import AskedConfig, WriterConfig
+from toolorchestra.synthesis.config import AskedConfig, AskedModel, WriterConfig
+from toolorchestra.synthesis.domain.config import CountsConfig, SolverConfig
 from toolorchestra.tool.expert_config import ExpertConfig
 from toolorchestra.toolset.config import ToolsetConfig
 from toolorchestra.trainer.config import TrainerConfig
@@ -252,6 +255,48 @@ class PreferencesConfig:
                 )
 
 
+@dataclass(kw_only=True)
+class DomainConfig:
+    """A domain with tasks, written by models."""
+
+    provider: ProvidersConfig
+    pricing: PricingConfig
+    writer: AskedModel
+    """Of everything but verdicts."""
+    validator: AskedModel
+    """Says which records are plausible."""
+    solver: SolverConfig
+    out: str
+    """The folder: the domain, what each stage took, rejections, and every reply with its cost."""
+    domain: str = ""
+    """Its name."""
+    subject: str = ""
+    """What it is about, in free words; empty: the writer says it."""
+    counts: CountsConfig = field(default_factory=CountsConfig)
+    max_concurrent: int = 16
+    """Requests at once, within the provider's own limits."""
+
+    def __post_init__(self) -> None:
+        self.writer.check("writer")
+        self.validator.check("validator")
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.domain):
+            raise ValueError(f"domain: {self.domain!r} is not allowed; use lower-case letters")
+        if self.domain in SHIPPED:
+            raise ValueError(
+                f"domain: {self.domain} is not allowed, as it ships with the project; use another "
+                "name"
+            )
+        if self.validator.model == self.writer.model:
+            raise ValueError(
+                f"validator.model: {self.validator.model} is not allowed, as it is the writer; use "
+                "another model"
+            )
+        if self.max_concurrent < 1:
+            raise ValueError(
+                f"max_concurrent: {self.max_concurrent} is not allowed; use a whole number from 1"
+            )
+
+
 def register() -> None:
     """Stores the schemas that the files of `conf/` build on which are named like a command."""
     store = ConfigStore.instance()
@@ -262,3 +307,4 @@ def register() -> None:
     store.store(name="agreement_schema", node=AgreementConfig)
     store.store(name="descriptions_schema", node=DescriptionsConfig)
     store.store(name="preferences_schema", node=PreferencesConfig)
+    store.store(name="domain_schema", node=DomainConfig)

@@ -19,16 +19,15 @@ from toolorchestra.preference.table import SPLITS, coverage, normalised
 from toolorchestra.preference.template import write_pairs
 from toolorchestra.pricing.draw import draw_prices
 from toolorchestra.pricing.schedule import build_price_book
-from toolorchestra.provider.base import ChatModel
-from toolorchestra.provider.providers import Providers
 from toolorchestra.report.files import replace_text
 from toolorchestra.report.table import Table as Shown
-from toolorchestra.synthesis.kept import KeptModel, KeptReplies
+from toolorchestra.synthesis.kept import KeptReplies
+from toolorchestra.synthesis.kept_models import KeptModels
 from toolorchestra.synthesis.pair_request import account_of, kinds_for
 from toolorchestra.synthesis.propose import Asking, Table, propose
 from toolorchestra.toolset.offer import offer
 from toolorchestra.toolset.wishes import traits_of
-from toolorchestra.types import OfferedTool, Price
+from toolorchestra.types import OfferedTool
 
 log = logging.getLogger(__name__)
 
@@ -93,18 +92,12 @@ def _shown(table: Table, note: str) -> Shown:
 async def _ask(options: PreferencesConfig, replies: KeptReplies) -> Table:
     offered = _offered(options)
     tools = traits_of({tool.name: options.toolset.tools[tool.name] for tool in offered})
-    providers = Providers(options.provider)
-
-    def model(key: str, name: str) -> ChatModel:
-        wanted_by = f"{key}.model"
-        price = _price(options, name, wanted_by=wanted_by)
-        return KeptModel(providers.model(name, wanted_by=wanted_by), name, price, replies)
-
+    models = KeptModels(options.provider, options.pricing, replies)
     try:
         return await propose(
             Asking(
-                proposer=model("proposer", options.proposer.model),
-                validator=model("validator", options.validator.model),
+                proposer=models.model(options.proposer.model, wanted_by="proposer.model"),
+                validator=models.model(options.validator.model, wanted_by="validator.model"),
                 proposer_config=options.proposer,
                 validator_config=options.validator,
                 account=account_of(offered, tools),
@@ -118,7 +111,7 @@ async def _ask(options: PreferencesConfig, replies: KeptReplies) -> Table:
             )
         )
     finally:
-        await providers.close()
+        await models.close()
 
 
 def _offered(options: PreferencesConfig) -> list[OfferedTool]:
@@ -136,14 +129,3 @@ def _offered(options: PreferencesConfig) -> list[OfferedTool]:
         offer(name, tools[name], question=_TYPICAL_QUESTION, price=price, is_simulated=False)
         for name, price in prices.items()
     ]
-
-
-def _price(options: PreferencesConfig, name: str, *, wanted_by: str) -> Price:
-    schedule = options.pricing.draw[0]
-    price = build_price_book(options.pricing).find(name, schedule=schedule)
-    if price is None:
-        raise ValueError(
-            f"{wanted_by}: {name!r} has no price under the schedule {schedule} and is not allowed; "
-            "use a model that it prices"
-        )
-    return price

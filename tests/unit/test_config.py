@@ -9,7 +9,7 @@ import pytest
 from omegaconf import OmegaConf
 from tests.composed import composed
 
-from toolorchestra.config import PreferencesConfig
+from toolorchestra.config import DomainConfig, PreferencesConfig
 from toolorchestra.synthesis.config import AskedConfig
 
 
@@ -47,3 +47,12 @@ def test_a_synthesis_of_pairs_that_cannot_be_meant_is_refused(
     with pytest.raises(ValueError) as caught:
         dataclasses.replace(options(), **changes)
     assert str(caught.value).startswith(message)
+
+
+def test_the_shipped_models_that_make_a_domain_are_served_and_priced() -> None:
+    config = composed("domain=demo", output_dir=None, command="domain")
+    found = cast(DomainConfig, OmegaConf.to_object(config))
+    assert found.out == "outputs/domains/demo" and found.solver.attempts == 8
+    for model in (found.writer.model, found.validator.model, found.solver.model):
+        assert found.provider.serving(model) is not None
+        assert model in found.pricing.schedules["official"].prices

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from toolorchestra.codec import from_json
 from toolorchestra.pricing.total import total_usage
 from toolorchestra.provider.base import ChatModel, Message, Sampling
 from toolorchestra.synthesis.config import AskedConfig
+from toolorchestra.tool.expert_config import AnswerLimits
 from toolorchestra.tool.expert_prompt import without_thoughts
 from toolorchestra.types import Json, Usage
 
 T = TypeVar("T")
 
+NUM_REPAIRS = 2
+"""How often a model may mend a reply that is to be JSON."""
 _FENCE = re.compile(r"```(?:json)?\s*(?P<body>.*?)\s*```", re.DOTALL | re.IGNORECASE)
 
 
@@ -37,6 +42,8 @@ class Asked(Generic[T]):
     """Of the last reply of which something can be used."""
     fault: str
     """What was wrong with the last reply; empty: nothing."""
+    said: str
+    """The last reply, without the model's thoughts."""
     usage: Usage
     """Of all replies."""
 
@@ -65,22 +72,45 @@ async def ask(
     Raises:
         ProviderFault: It could not be asked.
     """
-    limits = config.limits
+    messages = [
+        Message(role="system", content=config.system.strip()),
+        Message(role="user", content=text),
+    ]
+    return await go_on(
+        model,
+        config.limits,
+        messages,
+        read,
+        deadline_s=deadline_s,
+        num_repairs=num_repairs,
+        json_schema=json_schema,
+    )
+
+
+async def go_on(
+    model: ChatModel,
+    limits: AnswerLimits,
+    messages: Sequence[Message],
+    read: Callable[[str], Reading[T]],
+    *,
+    deadline_s: float,
+    num_repairs: int,
+    json_schema: Json | None = None,
+) -> Asked[T]:
+    """As `ask`, for the next reply in a conversation."""
     sampling = Sampling(
         max_tokens=limits.max_tokens,
         temperature=limits.temperature,
         reasoning_effort=limits.reasoning_effort,
         json_schema=json_schema,
     )
-    messages = [
-        Message(role="system", content=config.system.strip()),
-        Message(role="user", content=text),
-    ]
     used, value = list[Usage](), None
     for _ in range(num_repairs + 1):
         reply = await model.complete(messages, sampling=sampling, deadline_s=deadline_s)
         used.append(reply.usage)
-        reading = read(without_thoughts(reply.text))
+        said = without_thoughts(reply.text)
+        # in a thread: to read may mean to try out what was written, which takes its time
+        reading = await asyncio.to_thread(read, said)
         value = value if reading.value is None else reading.value
         if not reading.fault:
             break
@@ -89,7 +119,7 @@ async def ask(
             Message(role="assistant", content=reply.text),
             Message(role="user", content=reading.fault),
         ]
-    return Asked(value=value, fault=reading.fault, usage=total_usage(used))
+    return Asked(value=value, fault=reading.fault, said=said, usage=total_usage(used))
 
 
 def json_of(text: str) -> Any:
@@ -103,3 +133,22 @@ def json_of(text: str) -> Any:
         return json.loads(fences[0] if len(fences) == 1 else text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"the reply is no JSON ({error})") from error
+
+
+def record_of(kind: type[T], text: str) -> T:
+    """The record that is the whole of a reply.
+
+    Raises:
+        ValueError: There is none.
+    """
+    value = json_of(text)
+    check_writable(value)
+    return from_json(kind, value, "reply")
+
+
+def check_writable(value: Any) -> None:
+    """Raises ValueError for a JSON value that no file can hold: NaN, half a surrogate pair."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except RecursionError:
+        raise ValueError("nested without end") from None

@@ -1,5 +1,5 @@
-"""Which models write and what they are told, as the user says it in `conf/descriptions.yaml` and
-`conf/preferences.yaml`."""
+"""Which models write and what they are told, as the user says it in `conf/descriptions.yaml`,
+`conf/preferences.yaml` and `conf/domain.yaml`."""
 
 from __future__ import annotations
 
@@ -9,21 +9,36 @@ from toolorchestra.tool.expert_config import AnswerLimits
 
 
 @dataclass(kw_only=True)
-class AskedConfig:
-    """A model that is asked, and what it is told."""
+class AskedModel:
+    """A model that is asked."""
 
     model: str
     """By name in the pricing schedules."""
-    system: str
-    """Its instruction."""
     limits: AnswerLimits = field(default_factory=AnswerLimits)
 
     def check(self, key: str) -> None:
         """Raises ValueError, naming `key`, for what cannot be meant."""
-        for name in ("model", "system"):
-            if not getattr(self, name).strip():
-                raise ValueError(f"{key}.{name}: an empty text is not allowed; use some words")
+        refuse_empty(f"{key}.model", self.model)
         self.limits.check(f"{key}.limits")
+
+
+@dataclass(kw_only=True)
+class AskedConfig(AskedModel):
+    """A model that is asked, and what it is told."""
+
+    system: str
+    """Its instruction."""
+
+    def check(self, key: str) -> None:
+        """Raises ValueError, naming `key`, for what cannot be meant."""
+        super().check(key)
+        refuse_empty(f"{key}.system", self.system)
+
+
+def refuse_empty(key: str, text: str) -> None:
+    """Raises ValueError where there is no word in a text."""
+    if not text.strip():
+        raise ValueError(f"{key}: an empty text is not allowed; use some words")
 
 
 @dataclass(kw_only=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from toolorchestra.codec import from_json, to_json
 from toolorchestra.pricing.cost import cost_usd
@@ -20,7 +22,7 @@ class Kept:
     """One reply with all that led to it: a line of the file."""
 
     key: str
-    """A digest of model, messages and sampling."""
+    """A digest of model, messages and sampling, and of the attempt where there are many."""
     model: str
     messages: tuple[Message, ...]
     text: str
@@ -41,7 +43,6 @@ class KeptReplies:
         """
         self._path = path
         self._kept: dict[str, Kept] = {}
-        path.parent.mkdir(parents=True, exist_ok=True)
         data = path.read_bytes() if path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
         if whole != data:
@@ -64,7 +65,7 @@ class KeptReplies:
     @property
     def cost_usd(self) -> float:
         """What all replies cost, those of earlier runs too."""
-        return sum(kept.cost_usd for kept in self._kept.values())
+        return math.fsum(kept.cost_usd for kept in self._kept.values())  # whatever came first
 
     def get(self, key: str) -> Kept | None:
         """The reply of that name, if there is one."""
@@ -74,6 +75,7 @@ class KeptReplies:
         """Writes a reply down before anything is made of it."""
         self._kept[kept.key] = kept
         line = json.dumps(to_json(kept), ensure_ascii=False) + "\n"
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("ab") as file:
             file.write(line.encode())
             file.flush()
@@ -83,15 +85,33 @@ class KeptReplies:
 class KeptModel:
     """A model that is asked only what it was not asked before."""
 
-    def __init__(self, model: ChatModel, name: str, price: Price, replies: KeptReplies) -> None:
-        """Takes a model, its name in the pricing schedules, its price, and where replies go."""
+    def __init__(
+        self,
+        model: ChatModel,
+        name: str,
+        price: Price,
+        replies: KeptReplies,
+        *,
+        attempt: int | None = None,
+    ) -> None:
+        """Asks nobody yet.
+
+        Args:
+            model: Whom to ask.
+            name: Its name in the pricing schedules.
+            price: What it costs.
+            replies: Where replies go.
+            attempt: Tells equal requests apart where the model is to try more than once.
+        """
         self._model, self._name, self._price, self._replies = model, name, price, replies
+        self._apart = [] if attempt is None else [attempt]
 
     async def complete(
         self, messages: Sequence[Message], *, sampling: Sampling, deadline_s: float
     ) -> Reply:
         """See `ChatModel.complete`."""
-        asked = [self._name, to_json(list(messages), "messages"), to_json(sampling)]
+        asked: list[Any] = [self._name, to_json(list(messages), "messages"), to_json(sampling)]
+        asked += self._apart
         key = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
         kept = self._replies.get(key)
         if kept is None:

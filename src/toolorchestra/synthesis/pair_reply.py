@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +10,12 @@ from toolorchestra.codec import from_json
 from toolorchestra.preference.table import Admission, tells_apart
 from toolorchestra.preference.vector import check_vector
 from toolorchestra.synthesis.ask import Reading, json_of
+from toolorchestra.synthesis.listed import AGAIN, read_list
 from toolorchestra.synthesis.pair_request import ABOUT_TOOLS
 from toolorchestra.types import Preference
 
 MAX_WORDS = 40
 """Of an instruction, which a policy reads in an episode."""
-_SHOWN_FAULTS = 10
-_SHOWN_CHARS = 500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,28 +73,22 @@ def read_batch(said: str, *, kind: str, place: str, tools: Sequence[str]) -> Rea
         place: What to call the batch.
         tools: Names of the tools that a vector may weigh.
     """
-    try:
-        value = json_of(said)
-        if not isinstance(value, dict) or list(value) != ["pairs"]:
-            raise ValueError('the reply is not an object with the one key "pairs"')
-        if not isinstance(value["pairs"], list) or not value["pairs"]:
-            raise ValueError("pairs: expected a list that is not empty")
-    except ValueError as error:
-        return Reading(value=None, fault=f"{error}. Write the whole reply again.")
-    wishes, rejections, admission = [], [], Admission(tools)
-    for index, item in enumerate(value["pairs"]):
-        where = f"pairs[{index}]"
-        try:
-            wish = _wish(item, kind, where, tools)
-            admission.admit(wish, where)
-        except (ValueError, RecursionError) as error:  # nested without end, too
-            rejections.append(
-                Rejection(kind=kind, place=f"{place}.{where}", reason=str(error), said=_shown(item))
-            )
-        else:
-            wishes.append((f"{place}.{where}", wish))
-    batch = Batch(wishes=tuple(wishes), rejections=tuple(rejections))
-    return Reading(value=batch, fault=_told(rejections))
+    admission = Admission(tools)
+
+    def take(item: Any, where: str) -> Preference:
+        wish = _wish(item, kind, where, tools)
+        admission.admit(wish, where)
+        return wish
+
+    reading = read_list(said, "pairs", take)
+    if reading.value is None:
+        return Reading(value=None, fault=reading.fault)
+    wishes = tuple((f"{place}.{where}", wish) for where, wish in reading.value.items)
+    rejections = tuple(
+        Rejection(kind=kind, place=f"{place}.{one.where}", reason=one.reason, said=one.said)
+        for one in reading.value.refused
+    )
+    return Reading(value=Batch(wishes=wishes, rejections=rejections), fault=reading.fault)
 
 
 def _wish(item: Any, kind: str, where: str, tools: Sequence[str]) -> Preference:
@@ -121,25 +113,9 @@ def _wish(item: Any, kind: str, where: str, tools: Sequence[str]) -> Preference:
     return wish
 
 
-def _shown(item: Any) -> str:
-    try:
-        return json.dumps(item)[:_SHOWN_CHARS]
-    except RecursionError:
-        return "nested without end"
-
-
-def _told(rejections: Sequence[Rejection]) -> str:
-    if not rejections:
-        return ""
-    lines = [f"- {item.place.rpartition('.')[2]}: {item.reason}" for item in rejections]
-    return "\n".join(
-        ["Some pairs cannot be used:", *lines[:_SHOWN_FAULTS], "Write the whole reply again."]
-    )
-
-
 def read_verdict(said: str) -> Reading[Verdict]:
     """The validator's verdict."""
     try:
         return Reading(value=from_json(Verdict, json_of(said), "verdict"))
     except ValueError as error:
-        return Reading(value=None, fault=f"{error}. Write the whole reply again.")
+        return Reading(value=None, fault=f"{error}. {AGAIN}")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from toolorchestra.codec import to_json
 from toolorchestra.preference.traits import ToolTraits
+from toolorchestra.synthesis.json_form import list_of, object_of
 from toolorchestra.types import Json, OfferedTool, Preference
 
 MEANINGS: Mapping[str, str] = {
@@ -68,27 +69,18 @@ def validation_request(account: str, wish: Preference) -> str:
 
 def proposal_schema(tools: Sequence[str]) -> Json:
     """Of a batch; weights are a list, as strict schemas name every key of an object."""
-    weight = _object({"tool": {"type": "string", "enum": list(tools)}, "weight": _NUMBER})
-    pair = _object(
+    weight = object_of({"tool": {"type": "string", "enum": list(tools)}, "weight": _NUMBER})
+    pair = object_of(
         {
             "instruction": {"type": "string"},
             "outcome": _NUMBER,
             "cost": _NUMBER,
             "latency": _NUMBER,
-            "tools": {"type": "array", "items": weight},
+            "tools": list_of(weight),
         }
     )
-    return _object({"pairs": {"type": "array", "items": pair}})
+    return object_of({"pairs": list_of(pair)})
 
 
-def _object(properties: Json) -> Json:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-VERDICT_SCHEMA = _object({"reason": {"type": "string"}, "is_consistent": {"type": "boolean"}})
+VERDICT_SCHEMA = object_of({"reason": {"type": "string"}, "is_consistent": {"type": "boolean"}})
 """The reason comes first, as it is to lead to the verdict."""

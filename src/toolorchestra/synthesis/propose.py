@@ -6,18 +6,15 @@ same table.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from toolorchestra.dataset.split import side_of
 from toolorchestra.preference.table import Admission, Pair, Split, normalised
 from toolorchestra.provider.base import ChatModel
-from toolorchestra.provider.fault import ProviderFault
-from toolorchestra.synthesis.ask import ask
+from toolorchestra.synthesis.ask import NUM_REPAIRS, ask
 from toolorchestra.synthesis.config import AskedConfig
+from toolorchestra.synthesis.jobs import run_all
 from toolorchestra.synthesis.pair_reply import Batch, Rejection, Verdict, read_batch, read_verdict
 from toolorchestra.synthesis.pair_request import (
     VERDICT_SCHEMA,
@@ -26,14 +23,6 @@ from toolorchestra.synthesis.pair_request import (
     validation_request,
 )
 from toolorchestra.types import Preference
-
-T = TypeVar("T")
-
-NUM_REPAIRS = 2
-
-
-class NotAnswered(ValueError):
-    """Some requests got no reply; those that did are kept."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +61,10 @@ async def propose(asking: Asking) -> Table:
         NotAnswered: A model could not be asked; the others' replies are kept.
     """
     jobs = [(kind, n + 1) for kind in asking.kinds for n in range(asking.num_batches)]
-    batches = await _all(asking, [partial(_batch, asking, kind, number) for kind, number in jobs])
+    batches = await run_all(
+        [partial(_batch, asking, kind, number) for kind, number in jobs],
+        max_concurrent=asking.max_concurrent,
+    )
     admission, candidates = Admission(asking.tools), list[tuple[str, Preference]]()
     rejections = [rejection for batch in batches for rejection in batch.rejections]
     for place, wish in (item for batch in batches for item in batch.wishes):
@@ -82,7 +74,10 @@ async def propose(asking: Asking) -> Table:
             rejections.append(_rejection(place, wish, str(error)))
         else:
             candidates.append((place, wish))
-    verdicts = await _all(asking, [partial(_verdict, asking, wish) for _, wish in candidates])
+    verdicts = await run_all(
+        [partial(_verdict, asking, wish) for _, wish in candidates],
+        max_concurrent=asking.max_concurrent,
+    )
     pairs = []
     for (place, wish), verdict in zip(candidates, verdicts, strict=True):
         if verdict.is_consistent:
@@ -128,31 +123,6 @@ async def _verdict(asking: Asking, wish: Preference) -> Verdict:
     if asked.value is not None:
         return asked.value
     return Verdict(reason=f"no verdict that can be read: {asked.fault}", is_consistent=False)
-
-
-async def _all(asking: Asking, jobs: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
-    """All results in order, some jobs at a time; one that fails leaves the others to be kept."""
-    gate = asyncio.Semaphore(asking.max_concurrent)
-
-    async def run(job: Callable[[], Awaitable[T]]) -> T | ProviderFault:
-        async with gate:
-            try:
-                return await job()
-            except ProviderFault as fault:
-                return fault
-
-    results, faults = list[T](), list[ProviderFault]()
-    for result in await asyncio.gather(*map(run, jobs)):
-        if isinstance(result, ProviderFault):
-            faults.append(result)
-        else:
-            results.append(result)
-    if faults:
-        raise NotAnswered(
-            f"{len(faults)} of {len(jobs)} requests got no reply ({faults[0]}); the others are "
-            "kept: run the same command again to ask for the rest"
-        )
-    return results
 
 
 def _split(wish: Preference, parts: int) -> Split:

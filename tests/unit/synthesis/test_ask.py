@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import pytest
 from tests.unit.synthesis.test_describe import Writer
 
-from toolorchestra.synthesis.ask import Reading, ask, json_of
+from toolorchestra.synthesis.ask import Reading, ask, check_writable, json_of, record_of
 from toolorchestra.synthesis.config import AskedConfig
 from toolorchestra.tool.expert_config import AnswerLimits
 
@@ -63,3 +66,35 @@ def test_json_is_the_whole_reply_or_its_one_fence(text):
 def test_anything_else_is_no_json(text):
     with pytest.raises(ValueError, match="the reply is no JSON"):
         json_of(text)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Thing:
+    name: str
+    more: Any
+
+
+def test_a_record_is_the_whole_of_a_reply():
+    assert record_of(Thing, '{"name": "a", "more": [1]}') == Thing(name="a", more=[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a thing", "the reply is no JSON"),
+        ('{"name": "a"}', "reply: key 'more' is missing"),
+        ('{"name": "\\ud800", "more": 1}', "surrogates not allowed"),
+        ('{"name": "a", "more": Infinity}', "Out of range float"),
+    ],
+)
+def test_what_no_file_can_hold_is_no_record(text, reason):
+    with pytest.raises(ValueError, match=reason):
+        record_of(Thing, text)
+
+
+def test_what_is_nested_without_end_cannot_be_written():
+    value: Any = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(ValueError, match="nested without end"):
+        check_writable(value)

@@ -68,3 +68,26 @@ async def test_half_a_surrogate_pair_can_be_kept_and_said_again(tmp_path):
     reply, _ = await say(KeptReplies(path), said="a\ud800b")
     assert reply.text == "a?b"
     assert (await say(KeptReplies(path)))[0].text == "a?b"
+
+
+async def test_attempts_with_equal_requests_are_each_asked_and_kept(tmp_path):
+    replies = KeptReplies(tmp_path / "replies.jsonl")
+
+    async def attempt(number, said):
+        inner = PlannedModel(said)
+        model = KeptModel(inner, "Big", PRICE, replies, attempt=number)
+        messages = [Message(role="user", content="Hi.")]
+        reply = await model.complete(messages, sampling=Sampling(), deadline_s=1.0)
+        return reply.text, len(inner.asked)
+
+    assert await attempt(None, "zero") == ("zero", 1)
+    assert await attempt(1, "one") == ("one", 1)
+    assert await attempt(2, "two") == ("two", 1)
+    assert await attempt(1, "other") == ("one", 0)
+    assert await attempt(None, "other") == ("zero", 0)
+    assert (replies.num_kept, replies.cost_usd) == (3, 300.0)
+
+
+def test_a_file_that_nothing_was_written_to_is_not_there(tmp_path):
+    assert KeptReplies(tmp_path / "new" / "replies.jsonl").num_kept == 0
+    assert not (tmp_path / "new").exists()
