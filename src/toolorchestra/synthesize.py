@@ -14,13 +14,13 @@ from typing import cast
 from omegaconf import DictConfig, OmegaConf
 
 from toolorchestra.codec import to_json
-from toolorchestra.config import DescriptionsConfig
 from toolorchestra.dataset.episode import EpisodeSampler
 from toolorchestra.dataset.source import make_source
 from toolorchestra.preference.config import PreferenceConfig
 from toolorchestra.provider.fault import ProviderFault
 from toolorchestra.provider.providers import Providers
 from toolorchestra.report.files import replace_text
+from toolorchestra.synthesis.commands import DescriptionsConfig
 from toolorchestra.synthesis.describe import Described, attempt_all, write_description
 from toolorchestra.tool.base import Tool
 from toolorchestra.tool.registry import Services, build_all

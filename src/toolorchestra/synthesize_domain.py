@@ -12,12 +12,12 @@ from typing import Any, cast
 from omegaconf import DictConfig, OmegaConf
 
 from toolorchestra.codec import to_json
-from toolorchestra.config import DomainConfig
 from toolorchestra.domain.limits import LIMITS
 from toolorchestra.domain.sandboxed import load_untrusted
 from toolorchestra.report.files import replace_text
 from toolorchestra.report.table import Table
 from toolorchestra.sandbox.find import find_launch
+from toolorchestra.synthesis.commands import DomainConfig
 from toolorchestra.synthesis.domain.card import card
 from toolorchestra.synthesis.domain.pipeline import Made, make
 from toolorchestra.synthesis.domain.workshop import Asker, Journal, Workshop

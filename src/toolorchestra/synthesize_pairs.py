@@ -13,7 +13,6 @@ from typing import cast
 from omegaconf import DictConfig, OmegaConf
 
 from toolorchestra.codec import to_json
-from toolorchestra.config import PreferencesConfig
 from toolorchestra.preference.file import to_lines
 from toolorchestra.preference.table import SPLITS, coverage, normalised
 from toolorchestra.preference.template import write_pairs
@@ -21,6 +20,7 @@ from toolorchestra.pricing.draw import draw_prices
 from toolorchestra.pricing.schedule import build_price_book
 from toolorchestra.report.files import replace_text
 from toolorchestra.report.table import Table as Shown
+from toolorchestra.synthesis.commands import PreferencesConfig
 from toolorchestra.synthesis.kept import KeptReplies
 from toolorchestra.synthesis.kept_models import KeptModels
 from toolorchestra.synthesis.pair_request import account_of, kinds_for

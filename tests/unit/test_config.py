@@ -9,7 +9,7 @@ import pytest
 from omegaconf import OmegaConf
 from tests.composed import composed
 
-from toolorchestra.config import DomainConfig, PreferencesConfig
+from toolorchestra.synthesis.commands import DomainConfig, PreferencesConfig
 from toolorchestra.synthesis.config import AskedConfig
 
 
