@@ -18,6 +18,7 @@ from toolorchestra.reward.weights import weigh
 from toolorchestra.rollout.group import Played
 from toolorchestra.rollout.pool import Batch, Pool, PoolState
 from toolorchestra.trainer.batch import TrainingRow
+from toolorchestra.trainer.drawn import drawn_metrics
 from toolorchestra.trainer.metrics import group_metrics
 from toolorchestra.types import Episode, Group, Preference
 
@@ -165,6 +166,7 @@ def step_data(batch: Batch[ScoredGroup], *, version: int, rollout_s: float) -> S
     rows = tuple(row for item in batch.groups for row in item.rows)
     counts = count_drops([item.decision for item in batch.groups])
     metrics = group_metrics(groups) | {f"drops/{name}": float(n) for name, n in counts.items()}
+    metrics |= drawn_metrics([group.episode for group in groups])
     metrics |= {
         "drops/num_void": float(sum(item.num_void for item in batch.groups)),
         "drops/num_unscored": float(sum(item.num_unscored for item in batch.groups)),
