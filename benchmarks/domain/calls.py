@@ -11,7 +11,7 @@ from benchmarks.domain.one_file import copy_domain
 from toolorchestra.domain.difference import digest
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.load import load_shipped
-from toolorchestra.domain.sandboxed import load_untrusted
+from toolorchestra.domain.untrusted.load import load_untrusted
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Any, cast
 from omegaconf import DictConfig, OmegaConf
 
 from toolorchestra.codec import to_json
-from toolorchestra.domain.limits import LIMITS
-from toolorchestra.domain.sandboxed import load_untrusted
+from toolorchestra.domain.untrusted.limits import LIMITS
+from toolorchestra.domain.untrusted.load import load_untrusted
 from toolorchestra.report.files import replace_text
 from toolorchestra.report.table import Table
 from toolorchestra.sandbox.find import find_launch

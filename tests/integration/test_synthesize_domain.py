@@ -21,7 +21,7 @@ from tests.integration.command import ROOT
 from tests.integration.domain_server import Answers, stage_of
 from tests.integration.test_real_experts import KEY, acme
 
-from toolorchestra.domain.sandboxed import load_untrusted
+from toolorchestra.domain.untrusted.load import load_untrusted
 from toolorchestra.synthesize_domain import write_domain
 
 pytestmark = pytest.mark.sandbox

@@ -18,8 +18,8 @@ from tests.integration.sandbox_runs import host_processes
 
 from toolorchestra.domain import worker
 from toolorchestra.domain.fault import DomainBug
-from toolorchestra.domain.limits import limits_of
-from toolorchestra.domain.sandboxed import load_untrusted
+from toolorchestra.domain.untrusted.limits import limits_of
+from toolorchestra.domain.untrusted.load import load_untrusted
 
 pytestmark = pytest.mark.sandbox
 

@@ -11,9 +11,9 @@ from tests.integration.hostile_domain import LIMIT_S, attempt, copy_hostile, res
 
 from toolorchestra.domain.database import Database
 from toolorchestra.domain.fault import DomainBug
-from toolorchestra.domain.limits import limits_of
-from toolorchestra.domain.sandboxed import load_untrusted
 from toolorchestra.domain.task import Action
+from toolorchestra.domain.untrusted.limits import limits_of
+from toolorchestra.domain.untrusted.load import load_untrusted
 from toolorchestra.domain.verify import verify
 
 pytestmark = pytest.mark.sandbox

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolorchestra.domain.catalogue import Catalogue, Listed
-from toolorchestra.domain.limits import limits_of
 from toolorchestra.domain.load import SHIPPED
+from toolorchestra.domain.untrusted.limits import limits_of
 
 KINDS = ("local", "jsonl", "table", "mix", "domain")
 
@@ -67,9 +67,9 @@ class DomainsConfig:
     """Domains that do not ship with the project, such as synthesised ones: the folder of each, by
     the name to give it. Their code runs in the sandbox."""
     sandbox: dict[str, Any] = field(default_factory=dict)
-    """How that sandbox differs from `domain/limits.py`, e.g. {timeout_s: 2}. On a machine that has
-    none, {unsafe: run_without_sandbox}: the code is a plain process that sees all that this user
-    sees."""
+    """How that sandbox differs from `domain/untrusted/limits.py`, e.g. {timeout_s: 2}. On a machine
+    that has none, {unsafe: run_without_sandbox}: the code is a plain process that sees all that
+    this user sees."""
     difficulties: list[int] = field(default_factory=list)
     """Which to draw, from 1, the simplest; none: all."""
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from toolorchestra.domain.domain import Domain, Origin
 from toolorchestra.domain.folder import read_texts, texts_digest
-from toolorchestra.domain.limits import LIMITS, limits_of, options_of
 from toolorchestra.domain.load import SHIPPED, load_shipped
-from toolorchestra.domain.sandboxed import load_untrusted
+from toolorchestra.domain.untrusted.limits import LIMITS, limits_of, options_of
+from toolorchestra.domain.untrusted.load import load_untrusted
 from toolorchestra.sandbox.config import SandboxConfig
 
 _MAX_LOADED = 64

@@ -7,9 +7,9 @@ import pytest
 from toolorchestra.codec import from_json, to_json
 from toolorchestra.domain.catalogue import SHIPPED_ALONE, Catalogue, Listed, load_origin
 from toolorchestra.domain.goal import Goal, as_task, goal_of
-from toolorchestra.domain.limits import limits_of
 from toolorchestra.domain.load import SHIPPED, load_shipped
-from toolorchestra.domain.sandboxed import load_untrusted
+from toolorchestra.domain.untrusted.limits import limits_of
+from toolorchestra.domain.untrusted.load import load_untrusted
 from toolorchestra.types import Task
 
 pytestmark = pytest.mark.sandbox

@@ -7,7 +7,7 @@ from tests.unit.rollout.test_domain import episodes
 
 from toolorchestra.domain.catalogue import Catalogue, Listed
 from toolorchestra.domain.goal import Goal, as_task, goal_of
-from toolorchestra.domain.limits import limits_of
+from toolorchestra.domain.untrusted.limits import limits_of
 from toolorchestra.tool.base import CallContext
 from toolorchestra.tool.domain import Environments, domain_tools
 

@@ -16,8 +16,8 @@ from toolorchestra.dataset.export.tau2 import tau2_task
 from toolorchestra.dataset.split import Split
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.load import SHIPPED, load_package, load_shipped
-from toolorchestra.domain.sandboxed import load_untrusted
 from toolorchestra.domain.task import DomainTask
+from toolorchestra.domain.untrusted.load import load_untrusted
 
 CARD = "README.md"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.fault import BadDomain, DomainBug
-from toolorchestra.domain.sandboxed import load_untrusted
+from toolorchestra.domain.untrusted.load import load_untrusted
 from toolorchestra.synthesis.ask import Reading, check_writable, record_of
 from toolorchestra.synthesis.domain.code import code_problem, functions_file
 from toolorchestra.synthesis.domain.entries import Records

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from toolorchestra.domain.answer import call, make_database, tell
 from toolorchestra.domain.fault import DomainBug, DomainError
-from toolorchestra.domain.reply import BadReply, read_told, take_effect
+from toolorchestra.domain.untrusted.answer import call, make_database, tell
+from toolorchestra.domain.untrusted.reply import BadReply, read_told, take_effect
 
 _CUSTOMER = {"customer_id": "C1", "name": "Ann"}
 

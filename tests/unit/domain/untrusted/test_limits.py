@@ -1,6 +1,6 @@
 import pytest
 
-from toolorchestra.domain.limits import LIMITS, limits_of, options_of
+from toolorchestra.domain.untrusted.limits import LIMITS, limits_of, options_of
 
 
 def test_options_make_limits_and_limits_tell_their_options():

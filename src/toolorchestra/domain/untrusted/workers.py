@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from toolorchestra.domain.worker import Worker
+from toolorchestra.domain.untrusted.worker import Worker
 
 
 class Workers:

@@ -8,16 +8,16 @@ from functools import partial
 import pytest
 from benchmarks.domain.one_file import copy_domain
 
-from toolorchestra.domain import sandboxed
 from toolorchestra.domain.difference import digest
 from toolorchestra.domain.fault import BadDomain, DomainBug
 from toolorchestra.domain.function import call_function
-from toolorchestra.domain.limits import LIMITS, limits_of
 from toolorchestra.domain.load import load_shipped
-from toolorchestra.domain.sandboxed import load_untrusted
 from toolorchestra.domain.task import Action
+from toolorchestra.domain.untrusted import load as loading
+from toolorchestra.domain.untrusted.limits import LIMITS, limits_of
+from toolorchestra.domain.untrusted.load import load_untrusted
+from toolorchestra.domain.untrusted.worker import Worker
 from toolorchestra.domain.verify import verify
-from toolorchestra.domain.worker import Worker
 from toolorchestra.sandbox.config import SandboxConfig
 
 pytestmark = pytest.mark.sandbox
@@ -196,7 +196,7 @@ def test_limits_that_no_task_could_name_are_refused(shop_copy):
 
 
 def test_a_machine_without_a_sandbox_is_told_what_to_do(shop_copy, monkeypatch):
-    sandboxed._launch.cache_clear()
+    loading._launch.cache_clear()
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(ValueError) as caught:
         load_untrusted(shop_copy.folder)
@@ -210,7 +210,7 @@ def test_a_machine_without_a_sandbox_is_told_what_to_do(shop_copy, monkeypatch):
 
 
 def test_the_unsafe_word_runs_it_without_a_sandbox_and_says_so(shop_copy, monkeypatch, caplog):
-    sandboxed._launch.cache_clear()
+    loading._launch.cache_clear()
     monkeypatch.setattr(shutil, "which", lambda name: None)
     options = {"unsafe": "run_without_sandbox"}
     domain = load_untrusted(shop_copy.folder, limits=limits_of(options))
@@ -244,7 +244,7 @@ def test_a_worker_that_died_meanwhile_is_replaced(shop_copy):
 
 def test_calls_from_many_threads_are_made_by_few_workers(shop_copy, monkeypatch):
     started = []
-    monkeypatch.setattr(sandboxed, "Worker", lambda *parts: started.append(1) or Worker(*parts))
+    monkeypatch.setattr(loading, "Worker", lambda *parts: started.append(1) or Worker(*parts))
     domain = load_untrusted(shop_copy.folder, has_tasks=False)
     credit, balances = domain.functions["credit"], []
 

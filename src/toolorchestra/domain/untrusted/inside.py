@@ -98,7 +98,7 @@ class Server:
         sys.argv = [""]
         for name in (*_USED_OFTEN, *start["modules"]):
             importlib.import_module(name)
-        self._answer = importlib.import_module("toolorchestra.domain.answer")
+        self._answer = importlib.import_module("toolorchestra.domain.untrusted.answer")
         self._database = self._answer.make_database(start["schema"], start["records"])
         self._schema = self._answer.make_database(start["schema"], {}).schema
         gc.freeze()

@@ -32,11 +32,11 @@ from toolorchestra.domain.domain import Domain, Origin
 from toolorchestra.domain.fault import BadDomain, DomainBug, DomainError
 from toolorchestra.domain.folder import Texts, read_texts, text_of, texts_digest
 from toolorchestra.domain.function import TypedFunction
-from toolorchestra.domain.limits import LIMITS, limits_of, options_of
 from toolorchestra.domain.load import load_texts, with_tasks
-from toolorchestra.domain.reply import BadReply, read_told, take_effect
-from toolorchestra.domain.worker import Worker, WorkerError
-from toolorchestra.domain.workers import Workers
+from toolorchestra.domain.untrusted.limits import LIMITS, limits_of, options_of
+from toolorchestra.domain.untrusted.reply import BadReply, read_told, take_effect
+from toolorchestra.domain.untrusted.worker import Worker, WorkerError
+from toolorchestra.domain.untrusted.workers import Workers
 from toolorchestra.sandbox.config import SandboxConfig
 from toolorchestra.sandbox.find import find_launch
 from toolorchestra.sandbox.launch import Launch
@@ -45,8 +45,7 @@ GIVEN = (
     "argument", "check", "database", "fault", "function", "lookup", "new_key", "schema", "value",
 )  # fmt: skip
 
-_NEEDED = (*GIVEN, "answer")
-_ROOT = Path(__file__).parents[1]
+_ROOT = Path(__file__).parents[2]
 _FILES = ("functions", "user_functions")
 
 
@@ -169,8 +168,10 @@ def _launch(limits: SandboxConfig) -> Launch:
 @lru_cache
 def _given_modules() -> dict[str, str | None]:
     """The texts of the modules that there are inside, by name; None for packages."""
-    paths = {"toolorchestra.codec": _ROOT / "codec.py"} | {
-        f"toolorchestra.domain.{name}": _ROOT / "domain" / f"{name}.py" for name in _NEEDED
+    names = ("codec", *(f"domain.{name}" for name in GIVEN), "domain.untrusted.answer")
+    texts = {
+        f"toolorchestra.{name}": (_ROOT / f"{name.replace('.', '/')}.py").read_text("utf-8")
+        for name in names
     }
-    texts = {name: path.read_text(encoding="utf-8") for name, path in paths.items()}
-    return {"toolorchestra": None, "toolorchestra.domain": None, **texts}
+    packages = ("toolorchestra", "toolorchestra.domain", "toolorchestra.domain.untrusted")
+    return {**dict.fromkeys(packages), **texts}
