@@ -7,9 +7,11 @@ computes its past again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -84,9 +86,8 @@ class Slots:
         device: torch.device,
     ) -> None:
         shape = (num_slots, num_heads, max_length, head_dim)
-        # memory that is never written takes no room on a CPU
-        self._keys = [torch.zeros(shape, dtype=dtype, device=device) for _ in range(num_layers)]
-        self._values = [torch.zeros(shape, dtype=dtype, device=device) for _ in range(num_layers)]
+        self._keys = [_zeros(shape, dtype, device) for _ in range(num_layers)]
+        self._values = [_zeros(shape, dtype, device) for _ in range(num_layers)]
 
     def write(
         self, layer: int, slots_N: Tensor, places_N: Tensor, keys_NHD: Tensor, values_NHD: Tensor
@@ -102,3 +103,15 @@ class Slots:
         """
         where = slice(first, last + 1)
         return self._keys[layer][where, :, :length], self._values[layer][where, :, :length]
+
+
+def _zeros(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Zeros that take no room on a CPU before they are written: NumPy's, as torch writes its own.
+
+    Most slots are never filled, but all are read, where an unwritten NaN would spoil what is
+    weighted with 0.
+    """
+    if device.type != "cpu":
+        return torch.zeros(shape, dtype=dtype, device=device)
+    num_bytes = math.prod(shape) * dtype.itemsize
+    return torch.from_numpy(np.zeros(num_bytes, np.uint8)).view(dtype).view(shape)

@@ -1,3 +1,5 @@
+import psutil
+import pytest
 import torch
 
 from toolorchestra.engine.memory import Prompt, Slots, side_by_side
@@ -67,3 +69,23 @@ def test_some_of_the_prompts_are_taken_in_the_order_asked_for():
     prompts = side_by_side([prompt(1, 1.0), prompt(1, 2.0), prompt(1, 3.0)]).take([2, 0])
     assert prompts.keys[0].flatten().tolist() == [3, 3, 1, 1]
     assert prompts.values[1].flatten().tolist() == [-3.5, -3.5, -1.5, -1.5]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_slots_that_nobody_fills_take_no_room(dtype):
+    process = psutil.Process()
+    before = process.memory_info().rss
+    slots = Slots(
+        num_layers=2,
+        num_slots=256,
+        num_heads=4,
+        head_dim=64,
+        max_length=1024,
+        dtype=dtype,
+        device=CPU,
+    )
+    num_bytes = 2 * 2 * 256 * 4 * 64 * 1024 * dtype.itemsize  # keys and values of two layers
+    assert num_bytes >= 512 * 2**20
+    assert process.memory_info().rss - before < num_bytes / 10
+    states, values = slots.read(1, 7, 7, 2)
+    assert states.dtype == dtype and states.abs().sum() == values.abs().sum() == 0
