@@ -114,6 +114,13 @@ class Config(PlayConfig):
     resume: str | None = None
     """auto: go on with the newest unfinished run of this very config; or a run's folder."""
 
+    def __post_init__(self) -> None:
+        if self.dataset.is_heldout:
+            raise ValueError(
+                f"dataset.is_heldout: true is not allowed in training, and {self.dataset.name} has "
+                "held-out tasks alone; use another dataset, and this one in benchmark.dataset"
+            )
+
     @property
     def world(self) -> str:
         """The policy has been trained in it, unless the benchmark has tasks of its own."""

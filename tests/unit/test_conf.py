@@ -35,6 +35,8 @@ OTHERS = (
 )
 NEEDED = {
     "dataset=jsonl": ["dataset.path=tasks.jsonl"],
+    "dataset=hle": ["dataset.is_heldout=false"],  # it is evaluated on, never trained on
+    "dataset=frames": ["dataset.is_heldout=false"],
     "model=orchestrator_8b": ["toolset=upstream", "benchmark.transfer=null"],
     "judge=llm": ["provider=default"],  # some providers do not serve its model
     "user=scripted": ["dataset=toolscale"],

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolorchestra.dataset.split import NUM_PARTS, SPLITS, Split
 from toolorchestra.domain.catalogue import Catalogue, Listed
 from toolorchestra.domain.load import SHIPPED
 from toolorchestra.domain.untrusted.limits import limits_of
@@ -127,6 +128,8 @@ class DatasetConfig:
     """What the kind mix draws from, by name."""
     weights: dict[str, float] = field(default_factory=dict)
     """Relative weight of each source; 0 leaves it out."""
+    is_heldout: bool = False
+    """Whether all its tasks are held out, as those of a benchmark are: none is then trained on."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -154,7 +157,18 @@ class DatasetConfig:
                 "with dataset.kind=domain, and null with any other"
             )
         check_skills(self.skills)
+        self._check_heldout()
         self._check_mix()
+
+    @property
+    def num_parts(self) -> int:
+        """One part in so many is held out."""
+        return 1 if self.is_heldout else NUM_PARTS
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """Those that have tasks."""
+        return ("heldout",) if self.is_heldout else SPLITS
 
     @property
     def domains(self) -> tuple[str, ...]:
@@ -173,6 +187,12 @@ class DatasetConfig:
             folders |= source.catalogue.folders
         return Catalogue(folders=folders)
 
+    def _check_heldout(self) -> None:
+        if self.is_heldout and self.kind in ("local", "mix"):
+            _refuse("is_heldout", "true", "false for the kinds local and mix")
+        if self.is_heldout and self.heldout_path:
+            _refuse("heldout_path", self.heldout_path, "null where dataset.is_heldout=true")
+
     def _check_mix(self) -> None:
         if self.kind != "mix":
             if self.sources or self.weights:
@@ -183,6 +203,8 @@ class DatasetConfig:
             named = ", ".join(self.weights) or "nothing"
             _refuse("weights", named, f"one weight for each source: {', '.join(self.sources)}")
         for name, source in self.sources.items():
+            if source.is_heldout:
+                _refuse(f"sources.{name}.is_heldout", "true", "false: a mixture has both splits")
             if source.kind == "mix":
                 _refuse(f"sources.{name}.kind", "'mix'", "a source that is no mixture itself")
             for domain, listed in source.catalogue.folders.items():

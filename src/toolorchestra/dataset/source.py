@@ -11,7 +11,7 @@ from toolorchestra.dataset.domains import domain_source
 from toolorchestra.dataset.jsonl import read_tasks
 from toolorchestra.dataset.local import local_task
 from toolorchestra.dataset.mix import Mixture, mixed, named
-from toolorchestra.dataset.split import NUM_PARTS, SPLITS, Split, digest, side_of
+from toolorchestra.dataset.split import Split, digest, side_of
 from toolorchestra.dataset.table import TableTasks, table_tasks
 from toolorchestra.types import Task
 
@@ -38,10 +38,10 @@ def _split_file(config: DatasetConfig) -> dict[Split, list[Task]]:
     assert config.path is not None
     tasks = read_tasks(config.path)
     if config.heldout_path is None:
-        sides = [side_of(task.question, num_parts=NUM_PARTS) for task in tasks]
+        sides = [side_of(task.question, num_parts=config.num_parts) for task in tasks]
         return {
             split: [task for task, side in zip(tasks, sides, strict=True) if side == split]
-            for split in SPLITS
+            for split in config.splits
         }
     heldout = read_tasks(config.heldout_path)
     if shared := {task.question for task in tasks} & {task.question for task in heldout}:
@@ -77,7 +77,7 @@ def table_source(config: DatasetConfig, seed: int, present: Present) -> TaskSour
         config.table,
         seed=seed,
         takes_free_text=present.judges_free_text,
-        num_parts=NUM_PARTS,
+        num_parts=config.num_parts,
     )
 
 
@@ -93,7 +93,9 @@ def mix_source(config: DatasetConfig, seed: int, present: Present) -> TaskSource
 def goal_source(config: DatasetConfig, seed: int, present: Present) -> TaskSource:
     """Goes through the goals of domains."""
     assert config.domain is not None
-    return domain_source(config.domain, seed=seed, num_parts=NUM_PARTS, has_user=present.plays_user)
+    return domain_source(
+        config.domain, seed=seed, num_parts=config.num_parts, has_user=present.plays_user
+    )
 
 
 SOURCES: dict[str, Callable[[DatasetConfig, int, Present], TaskSource]] = {

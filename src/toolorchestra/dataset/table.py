@@ -69,7 +69,7 @@ def table_tasks(
         config: The table and its columns.
         seed: Of the order.
         takes_free_text: Whether to keep answers that only a judge can check, as "text".
-        num_parts: One part of so many is held out.
+        num_parts: One part of so many is held out; 1: all of it.
 
     Raises:
         ValueError: The table cannot be loaded, lacks a column, holds no text in one, or leaves one
@@ -88,7 +88,7 @@ def table_tasks(
         ) from error
     parts = _parts(name, scan, seed=seed)
     _tell(name, config, parts, scan, commit=commit_of(whole, path=config.path))
-    for split in SPLITS:
+    for split in ("heldout",) if num_parts == 1 else SPLITS:
         if not len(parts[split]):
             raise ValueError(
                 f"dataset.table.path: {config.path} leaves no task for the split {split} "
