@@ -54,6 +54,7 @@ def living(processes):
     return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
+@pytest.mark.slow
 def test_a_run_that_samples_ahead_outlives_kills_of_its_worker_and_loses_no_group(tmp_path):
     command = Command(tmp_path, *SMALL, "rollout.max_staleness=1")
     killed = []

@@ -92,6 +92,7 @@ def test_two_nodes_of_two_ranks_train_what_two_ranks_of_one_machine_train(train)
     assert close(rows(sweep.sweep / "0"), rows(single.sweep / "0"))
 
 
+@pytest.mark.slow
 def test_a_sweep_whose_points_are_preempted_and_killed_has_the_curves_of_one_left_alone(train):
     grid = ("toolset=local,unseen", "pricing=official,alt", *SMALL, "launcher=slurm_dev")
     disturbed = train(*grid)
