@@ -16,8 +16,8 @@ import pytest
 from tests.integration.hostile_domain import LIMIT_S, attempt, copy_hostile, result_of
 from tests.integration.sandbox_runs import host_processes
 
-from toolorchestra.domain import worker
 from toolorchestra.domain.fault import DomainBug
+from toolorchestra.domain.untrusted import worker
 from toolorchestra.domain.untrusted.limits import limits_of
 from toolorchestra.domain.untrusted.load import load_untrusted
 
