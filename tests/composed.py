@@ -13,6 +13,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from toolorchestra.config import Config, register
+from toolorchestra.domain.load import SHIPPED
 
 CONF = Path(__file__).parents[1] / "conf"
 
@@ -61,3 +62,8 @@ def options_of(*overrides: str) -> Config:
 def names(group: str) -> list[str]:
     """Options of a group."""
     return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+
+
+def only(domain: str) -> str:
+    """Weights that leave out all other domains: what a command line gives is merged with the rest."""
+    return "{" + ", ".join(f"{name}: {int(name == domain)}" for name in SHIPPED) + "}"

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.composed import composed, options_of
+from tests.composed import composed, only, options_of
 from tests.integration.hostile_domain import copy_hostile
 
 from toolorchestra.arenas import build_arenas, build_tasks
@@ -37,8 +37,8 @@ def test_the_shipped_tiny_policy_trains_on_the_simplest_tasks_of_domains(tmp_pat
     run_dir = train(
         composed(
             "experiment=toolscale",
-            "dataset.domain.weights={library: 1}",  # the shorter prompts
-            "benchmark.dataset.domain.weights={library: 1}",
+            f"dataset.domain.weights={only('library')}",  # the shorter prompts
+            f"benchmark.dataset.domain.weights={only('library')}",
             *SMALL[1:],
             "benchmark.num_episodes=2",
             "rollout.max_turns=1",
@@ -106,7 +106,7 @@ def test_golden_actions_earn_a_reward_of_1_in_training_and_idleness_none(
     run_dir = train(
         composed(
             "dataset=toolscale",
-            f"dataset.domain.weights={{{domain}: 1}}",
+            f"dataset.domain.weights={only(domain)}",
             "benchmark=none",
             "reward=outcome_only",
             *SMALL,

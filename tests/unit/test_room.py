@@ -7,7 +7,7 @@ import logging
 from functools import cache
 
 import pytest
-from tests.composed import options_of
+from tests.composed import only, options_of
 
 from toolorchestra.arenas import build_tasks
 from toolorchestra.build import build_speaker
@@ -54,7 +54,7 @@ def test_a_prompt_that_fills_the_context_is_refused_with_what_it_takes_and_what_
 
 
 def test_the_tokens_that_are_named_are_enough() -> None:
-    config = options_of("dataset=toolscale", "dataset.domain.weights={library: 1}")
+    config = options_of("dataset=toolscale", f"dataset.domain.weights={only('library')}")
     with pytest.raises(ValueError, match="use at least") as caught:
         check(config, "train")
     needed = int(str(caught.value).partition("use at least ")[2].split(",")[0])
@@ -99,7 +99,7 @@ def test_a_domain_that_is_seldom_drawn_is_looked_at_too() -> None:
     rare, common = SHIPPED[0], SHIPPED[1]
     asked: list[str] = []
     config = options_of(
-        "dataset=toolscale", f"dataset.domain.weights={{{rare}: 1, {common}: 900}}",
+        "dataset=toolscale", f"dataset.domain.weights={{{rare}: 1, {common}: 900, courier: 0}}",
         f"model.max_context={ROOMY}",
     )  # fmt: skip
     source = build_tasks(config, config.dataset)
