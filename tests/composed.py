@@ -65,5 +65,5 @@ def names(group: str) -> list[str]:
 
 
 def only(domain: str) -> str:
-    """Weights that leave out all other domains: what a command line gives is merged with the rest."""
+    """Weights that leave out all other domains, as what is given is merged with what ships."""
     return "{" + ", ".join(f"{name}: {int(name == domain)}" for name in SHIPPED) + "}"
