@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from toolorchestra.chat.history import said_in
 from toolorchestra.domain.goal import goal_of
-from toolorchestra.domain.task import UserStep
+from toolorchestra.domain.task import RESULT, UserStep
 from toolorchestra.tool.domain import Environments
 from toolorchestra.types import Episode, ToolCall, Turn, UserMessage
 from toolorchestra.user.act import act, call_id, fault_in, first_call_number
@@ -19,8 +19,6 @@ from toolorchestra.user.nobody import SILENCE
 from toolorchestra.user.opening import opened
 from toolorchestra.user.protocol import UserReply
 
-RESULT = "{result}"
-"""Where in a step's words the result of its last action stands."""
 MISSED = "I am sorry, I do not understand. {said}"
 LEAVES = "I am sorry, we do not understand each other. Goodbye."
 

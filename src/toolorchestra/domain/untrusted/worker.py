@@ -101,7 +101,7 @@ class Worker:
         try:
             self._send(message, end_s)
             kind, content = self._receive(end_s)
-        except BaseException:
+        except BaseException:  # Ctrl-C too: else the next call would be given this one's answer
             self.end()
             raise
         if kind == b"x":
