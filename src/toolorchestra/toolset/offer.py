@@ -53,7 +53,7 @@ def offer(
 DOMAIN_ROW = "domain_function"
 """The row of the pricing schedules for functions of domains."""
 
-_FREE = Price(source="runs in this process", date="2026-11-30")
+_FREE = Price(source="runs on this machine", date="2026-11-30")
 
 
 def offer_function(function: TypedFunction, *, latency_s: float) -> OfferedTool:
