@@ -10,7 +10,7 @@ from toolorchestra.launch.plainly import plainly
 
 def main() -> int:
     """Runs the command that the first word names; returns the exit status."""
-    from toolorchestra import reprice
+    from toolorchestra.command import reprice
 
     parser = argparse.ArgumentParser(description="Reports on finished runs.")
     commands = parser.add_subparsers(title="commands", required=True)

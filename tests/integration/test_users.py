@@ -12,7 +12,7 @@ from tests.unit.user.scene import install
 
 from toolorchestra.evaluate import evaluate
 from toolorchestra.report.trajectories import read_trajectories, read_trials
-from toolorchestra.reprice import read_all
+from toolorchestra.command.reprice import read_all
 from toolorchestra.run import train
 
 QUICK = (

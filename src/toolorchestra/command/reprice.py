@@ -27,7 +27,7 @@ from toolorchestra.report.logged import read_run
 from toolorchestra.report.reprice import file_table, split_table, summary_table
 from toolorchestra.report.tally import Tally
 
-CONF = Path(__file__).parents[2] / "conf"
+CONF = Path(__file__).parents[3] / "conf"
 """The options of the project, as it is checked out."""
 _OVERRIDE = re.compile(r"[+~]*[\w./@]+=")
 

@@ -5,7 +5,7 @@ import argparse
 import pytest
 from tests.unit.report.ledgers import BIG, POLICY, billed_as, group, rollout, trial, write_run
 
-from toolorchestra.reprice import add_arguments
+from toolorchestra.command.reprice import add_arguments
 
 
 def reprice(*words):

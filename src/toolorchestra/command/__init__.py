@@ -1,0 +1,1 @@
+"""What `report.py` does: one file a command."""
