@@ -8,6 +8,7 @@ the tests, and what a child sees is what a command line sees: arguments, environ
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import multiprocessing
 import os
@@ -21,12 +22,24 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
+from hydra._internal.hydra import Hydra
+
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 300.0
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
-    ["tests.integration.command", "toolorchestra.run", "toolorchestra.evaluate", "wandb"]
+    [
+        "tests.integration.command",
+        "toolorchestra.run",
+        "toolorchestra.evaluate",
+        "toolorchestra.synthesize",
+        "toolorchestra.command.reprice",
+        "reasoning_gym",
+        "wandb.sdk.launch",  # which a run of W&B loads last
+    ]
 )
+_WITH_ROOT = ("train.py", "evaluate.py")
+"""Scripts that write below `output_root`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,18 +67,18 @@ class Command:
 
         Args:
             folder: For output, and for the runs unless `overrides` say otherwise.
-            overrides: Arguments of the script.
+            overrides: Words after the script's name.
             environment: Variables to set.
             interrupt_at: "package.module:name" of the function whose call raises SIGINT.
             script: Lies at the root.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._out, self._err = folder / "out.txt", folder / "err.txt"
-        arguments = [f"output_root={folder}", *overrides]
+        root = [f"output_root={folder}"] if script in _WITH_ROOT else []
         self.process: ForkServerProcess = _CONTEXT.Process(
             target=_run,
             args=(
-                [script, *arguments],
+                [script, *root, *overrides],
                 str(self._out),
                 str(self._err),
                 dict(environment or {}),
@@ -83,6 +96,10 @@ class Command:
             status=self.process.exitcode, out=self._out.read_text(), err=self._err.read_text()
         )
 
+    async def ended(self) -> Done:
+        """Waits for its end while the event loop, a server's perhaps, goes on."""
+        return await asyncio.to_thread(self.wait)
+
 
 def _run(
     arguments: Sequence[str], out: str, err: str, environment: Mapping[str, str], interrupt_at: str
@@ -95,6 +112,8 @@ def _run(
         # a shell starts background jobs deaf to Ctrl-C, and the tests may run in one
         signal.signal(signal.SIGINT, signal.default_int_handler)
         _interrupt(interrupt_at)
+    # Hydra would compose everything once more, to see that no file of conf/ sets hydra.mode
+    Hydra.get_mode = lambda *_, **__: None
     os.chdir(ROOT)
     sys.argv = list(arguments)
     runpy.run_path(str(ROOT / arguments[0]), run_name="__main__")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
 
 from benchmarks.provider.stand_in import stand_in
-from tests.integration.command import ROOT
+from tests.integration.command import Command
 from tests.integration.test_real_experts import KEY, acme
 
 TOOLS = "tools=[llama_3_1_8b, qwen3_32b]"
@@ -17,16 +15,11 @@ TOOLS = "tools=[llama_3_1_8b, qwen3_32b]"
 async def written(folder, *overrides, plan=lambda number: "ok"):
     words = ["descriptions", TOOLS, "num_tasks=3", "writer.max_words=500", f"out={folder / 'out'}"]
     async with stand_in(plan) as server:
-        command = [sys.executable, "synthesize.py", *words, *acme(server.url), *overrides]
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=ROOT,
-            env={**os.environ, "ACME_KEY": KEY},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await process.communicate()
-    return process.returncode, out.decode(), err.decode(), len(server.requests)
+        words += [*acme(server.url), *overrides]
+        key = {"ACME_KEY": KEY}
+        command = Command(folder, *words, environment=key, script="synthesize.py")
+        done = await command.ended()
+    return done.status, done.out, done.err, len(server.requests)
 
 
 def test_each_model_gets_a_file_with_all_that_its_description_rests_on(tmp_path):

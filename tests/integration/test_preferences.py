@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 from benchmarks.provider.stand_in import behaviour, stand_in
-from tests.integration.command import ROOT
+from tests.integration.command import Command
 from tests.integration.test_real_experts import KEY, acme
 
 from toolorchestra.preference.file import read_pairs
@@ -81,27 +78,17 @@ async def scripted_but_likes(server, request):
     return await scripted(server, request)
 
 
-def command(folder: Path, url: str, *overrides: str) -> list[str]:
+def start(folder: Path, url: str, *overrides: str) -> Command:
     words = ["toolset=local", "num_batches=1", "batch_size=2", "validator.model=GPT-5-mini"]
     words += [f"out={folder / 'out'}", *acme(url), *overrides]
-    return [sys.executable, "synthesize.py", "preferences", *words]
-
-
-async def start(folder: Path, url: str, *overrides: str) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *command(folder, url, *overrides),
-        cwd=ROOT,
-        env={**os.environ, "ACME_KEY": KEY},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    key = {"ACME_KEY": KEY}
+    return Command(folder, "preferences", *words, environment=key, script="synthesize.py")
 
 
 async def written(folder: Path, *overrides: str, plan=lambda number: "scripted"):
     async with stand_in(plan) as server:
-        process = await start(folder, server.url, *overrides)
-        out, err = await process.communicate()
-    return process.returncode, out.decode(), err.decode(), server
+        done = await start(folder, server.url, *overrides).ended()
+    return done.status, done.out, done.err, server
 
 
 @pytest.fixture(scope="module")
@@ -184,12 +171,12 @@ def test_a_run_that_was_killed_goes_on_and_pays_for_nothing_twice(done, tmp_path
 
     async def killed():
         async with stand_in(lambda n: "scripted" if n < 5 else "hang") as server:
-            process = await start(tmp_path, server.url)
+            command = start(tmp_path, server.url)
             async with asyncio.timeout(DEADLINE_S):
                 while not kept.exists() or len(kept.read_text().splitlines()) < 5:
                     await asyncio.sleep(0.05)
-            process.kill()
-            await process.communicate()
+            command.process.kill()
+            await command.ended()
 
     asyncio.run(killed())
     with kept.open("a") as file:
@@ -220,21 +207,15 @@ def test_what_got_no_reply_is_asked_for_by_the_same_command_again(tmp_path):
 
 
 def test_a_model_does_not_validate_itself(tmp_path):
-    done = subprocess.run(
-        command(tmp_path, "http://127.0.0.1:9/v1", "validator.model=GPT-5"),
-        cwd=ROOT, env={**os.environ, "ACME_KEY": KEY}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "validator.model: GPT-5 is not allowed, as it is the proposer" in done.stderr
+    done = start(tmp_path, "http://127.0.0.1:9/v1", "validator.model=GPT-5").wait()
+    assert done.status == 1
+    assert "validator.model: GPT-5 is not allowed, as it is the proposer" in done.err
     assert not (tmp_path / "out").exists()
 
 
 def test_templates_give_a_table_of_every_kind_without_a_provider(tmp_path):
-    done = subprocess.run(
-        command(tmp_path, "http://127.0.0.1:9/v1", "source=templates"),
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "| all | 240 | 80 | 0 |" in done.stdout
-    assert "0 of 80 instructions for evaluation are also in training." in done.stdout
+    done = start(tmp_path, "http://127.0.0.1:9/v1", "source=templates").wait()
+    assert done.status == 0, done.err
+    assert "| all | 240 | 80 | 0 |" in done.out
+    assert "0 of 80 instructions for evaluation are also in training." in done.out
     assert len(read_pairs(tmp_path / "out" / "pairs.jsonl")) == 320

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 import synthesize
 from benchmarks.provider.stand_in import INPUT_TOKENS, OUTPUT_TOKENS, StandIn, stand_in
 from tests.composed import composed
-from tests.integration.command import ROOT
+from tests.integration.command import Command
 from tests.integration.domain_server import Answers, stage_of
 from tests.integration.test_real_experts import KEY, acme
 
@@ -76,33 +75,26 @@ def words(folder: Path, url: str, *overrides: str) -> list[str]:
     counts = [f"counts.{key}={value}" for key, value in COUNTS.items()]
     models = ["validator.model=DeepSeek-R1", "solver.model=GPT-5-mini", "writer.model=GPT-5"]
     mine = [f"out={folder / 'out'}", "provider.deadline_s=20", *acme(url)]
-    return [sys.executable, "synthesize.py", "domain=demo", *counts, *models, *mine, *overrides]
+    return ["domain=demo", *counts, *models, *mine, *overrides]
 
 
 def environment(folder: Path) -> dict[str, str]:
     home = folder / "home"
     home.mkdir(exist_ok=True)
     (home / "notes.txt").write_text(SECRET)
-    return {**os.environ, "ACME_KEY": KEY, "HOME": str(home)}
+    return {"ACME_KEY": KEY, "HOME": str(home)}
 
 
-async def start(folder: Path, url: str, *overrides: str) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *words(folder, url, *overrides),
-        cwd=ROOT,
-        env=environment(folder),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+def start(folder: Path, url: str, *overrides: str) -> Command:
+    given = words(folder, url, *overrides)
+    return Command(folder, *given, environment=environment(folder), script="synthesize.py")
 
 
 async def written(folder: Path, *overrides: str, plan=lambda number: "recorded", answers=None):
     async with stand_in(plan) as server:
         server.answers = answers or Answers()
-        process = await start(folder, server.url, *overrides)
-        async with asyncio.timeout(DEADLINE_S):
-            out, err = await process.communicate()
-    return process.returncode, out.decode(), err.decode(), server
+        done = await start(folder, server.url, *overrides).ended()
+    return done.status, done.out, done.err, server
 
 
 async def again(
@@ -111,7 +103,7 @@ async def again(
     """The same command in this process, which has loaded everything already."""
     async with stand_in(plan) as server:
         server.answers = answers or Answers()
-        given = words(folder, server.url, *overrides)[2:]
+        given = words(folder, server.url, *overrides)
         await asyncio.to_thread(write_domain, composed(*given, output_dir=None, command="domain"))
     return server
 
@@ -260,12 +252,12 @@ async def killed(folder: Path, num_answered: int, answers: Answers) -> None:
     kept = folder / "out" / "replies.jsonl"
     async with stand_in(lambda number: "recorded" if number < num_answered else "hang") as server:
         server.answers = answers
-        process = await start(folder, server.url)
+        command = start(folder, server.url)
         async with asyncio.timeout(DEADLINE_S):
             while not kept.exists() or len(lines_of(kept)) < num_answered:
                 await asyncio.sleep(0.05)
-        process.kill()
-        await process.communicate()
+        command.process.kill()
+        await command.ended()
     with kept.open("a") as file:
         file.write('{"key": "torn')  # as a kill in the middle of a line leaves it
 
@@ -306,7 +298,7 @@ def test_a_kill_at_any_stage_leaves_no_trace(done, tmp_path, monkeypatch, num_an
 
 
 def refused(folder: Path, *overrides: str) -> str:
-    words_given = words(folder, "http://127.0.0.1:9/v1", *overrides)[2:]
+    words_given = words(folder, "http://127.0.0.1:9/v1", *overrides)
     with pytest.raises(ValueError) as caught:
         write_domain(composed(*words_given, output_dir=None, command="domain"))
     return str(caught.value)
