@@ -46,30 +46,45 @@ HEAVY = ("torch", "transformers", "lightning", "wandb", "faiss", "reasoning_gym"
 
 
 @cache
-def composed_row(groups: tuple[str, ...], index: int) -> Config:
-    """The defaults with option number `index` of each of several groups, round and round.
+def composed_row(index: int) -> Config:
+    """The defaults with option number `index` of each group, round and round.
 
     Composing takes seconds, and groups do not read one another.
     """
-    plain = {group: [n for n in names(group) if f"{group}={n}" not in NEEDED] for group in groups}
+    groups = [group for group in (*GRID, *OTHERS) if group != "experiment"]
+    plain = {group: plain_names(group) for group in groups}
     return options_of(*(f"{group}={own[index % len(own)]}" for group, own in plain.items()))
+
+
+def plain_names(group: str) -> list[str]:
+    """Options of a group that need no other group's."""
+    return [name for name in names(group) if f"{group}={name}" not in NEEDED]
+
+
+def needs_others(group: str, name: str) -> bool:
+    """Whether an option needs, or chooses, options of other groups."""
+    return group == "experiment" or f"{group}={name}" in NEEDED
 
 
 @cache
 def option(group: str, name: str) -> Config:
-    """Defaults that have this option of the group."""
+    """A config that has this option of the group."""
     choice = f"{group}={name}"
-    if choice in NEEDED or group == "experiment":  # which chooses options of other groups
+    if needs_others(group, name):
         return options_of(choice, *NEEDED.get(choice, []))
-    plain = [other for other in names(group) if f"{group}={other}" not in NEEDED]
-    groups = GRID if group in GRID else tuple(g for g in OTHERS if g != "experiment")
-    return composed_row(groups, plain.index(name))
+    return composed_row(plain_names(group).index(name))
+
+
+@cache
+def defaults() -> Config:
+    """What `python train.py` composes."""
+    return options_of()
 
 
 def combine(choices: dict[str, str]) -> Config:
     """The defaults with one option of each group of the grid."""
     parts = {group: getattr(option(group, name), group) for group, name in choices.items()}
-    return dataclasses.replace(option("toolset", "local"), **parts)
+    return dataclasses.replace(defaults(), **parts)
 
 
 def test_the_grid_is_as_wide_as_the_folders() -> None:
@@ -84,18 +99,30 @@ def test_the_grid_is_as_wide_as_the_folders() -> None:
 def test_every_toolset_pricing_preference_reward_and_benchmark_go_together(
     toolset: str, benchmark: str
 ) -> None:
-    for pricing, preference, reward in itertools.product(*map(names, GRID[1:4])):
-        values = (toolset, pricing, preference, reward, benchmark)
-        config = combine(dict(zip(GRID, values, strict=True)))
-        for note in check_worlds(config):
+    for pricing, preference in itertools.product(names("pricing"), names("preference")):
+        values = (toolset, pricing, preference, benchmark)
+        groups = ("toolset", "pricing", "preference", "benchmark")
+        config = combine(dict(zip(groups, values, strict=True)))
+        # whatever reward is chosen, as nothing is read of it
+        for note in check_worlds(dataclasses.replace(config, reward=Unread())):
             assert "world: " in note or "need a user who acts" in note
-        assert tuple(getattr(config, group).name for group in GRID) == values
+        assert tuple(getattr(config, group).name for group in groups) == values
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_options_that_were_composed_apart_equal_those_composed_together(seed: int) -> None:
-    rng = Random(seed)
-    choices = {group: rng.choice(names(group)) for group in GRID}
+class Unread:
+    """Fails whoever reads anything of it."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"{name} was read")
+
+
+@pytest.mark.parametrize("reward", names("reward"))
+def test_every_reward_goes_with_the_rest(reward: str) -> None:
+    assert check_worlds(combine({"reward": reward})) == check_worlds(defaults())
+
+
+def test_options_that_were_composed_apart_equal_those_composed_together() -> None:
+    choices = {group: Random(group).choice(names(group)) for group in GRID}
     together = options_of(*(f"{group}={name}" for group, name in choices.items()))
     assert together == combine(choices)
 
@@ -105,7 +132,7 @@ def test_every_option_of_every_other_group_composes(
     group: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "set")  # judges and users are asked with it
-    config = option(group, name)
+    config = option(group, name) if needs_others(group, name) else combine({group: name})
     check_worlds(config)
     chosen = getattr(config, group)
     if group != "callbacks":
