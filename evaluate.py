@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolorchestra.launch.plainly import plainly
+from toolorchestra.entry.plainly import plainly
 
 
 def run(config: Any) -> Any:
     """Runs one evaluation and returns its folder; see `toolorchestra.evaluate`."""
-    from toolorchestra.launch.quiet import quieten_libraries
+    from toolorchestra.entry.quiet import quieten_libraries
 
     quieten_libraries()
     from toolorchestra.evaluate import evaluate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from toolorchestra.launch.plainly import plainly
+from toolorchestra.entry.plainly import plainly
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolorchestra.launch.plainly import plainly
+from toolorchestra.entry.plainly import plainly
 
 
 def run(config: Any) -> None:

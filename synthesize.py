@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from toolorchestra.launch.plainly import plainly
+from toolorchestra.entry.plainly import plainly
 
 
 def descriptions(config: Any) -> None:

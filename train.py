@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolorchestra.launch.plainly import plainly
+from toolorchestra.entry.plainly import plainly
 
 
 def run(config: Any) -> Any:
     """Runs one training and returns its folder; see `toolorchestra.run`."""
-    from toolorchestra.launch.quiet import quieten_libraries
+    from toolorchestra.entry.quiet import quieten_libraries
 
     quieten_libraries()
     if config.dry_run.gpu:

@@ -17,7 +17,7 @@ import psutil
 
 from benchmarks.soak.faults import FAULTS
 from toolorchestra.launch.cluster import SlurmCluster
-from toolorchestra.launch.journal import FINISHED, STARTED, Journal
+from toolorchestra.launch.job.journal import FINISHED, STARTED, Journal
 from toolorchestra.launch.status import PointStatus, statuses
 from toolorchestra.launch.sweep import FILE, read_sweep
 from toolorchestra.report.table import Table

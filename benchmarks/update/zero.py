@@ -28,7 +28,7 @@ from rich.table import Table
 from toolorchestra.algorithm.config import AlgorithmConfig
 from toolorchestra.algorithm.objective import Tokens, policy_objective
 from toolorchestra.engine.vllm.weights import logprobs_of
-from toolorchestra.launch.quiet import quieten_libraries
+from toolorchestra.entry.quiet import quieten_libraries
 from toolorchestra.model.config import ModelConfig
 from toolorchestra.model.policy import load_policy
 from toolorchestra.process import free_port

@@ -18,7 +18,7 @@ from toolorchestra.build import tool_labels
 from toolorchestra.config import PlayConfig
 from toolorchestra.engine.base import Engine, PolicyEngine
 from toolorchestra.engine.scripted import ScriptedEngine
-from toolorchestra.launch.run_dir import CONFIG_FILE, PLACE_KEYS
+from toolorchestra.entry.run_dir import CONFIG_FILE, PLACE_KEYS
 from toolorchestra.model.card import model_card
 from toolorchestra.model.export import export_policy
 from toolorchestra.report.closing import RESULTS_FILE, write_pictures, write_tables

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import cast
 
-from toolorchestra.launch.quiet import quieten_libraries
+from toolorchestra.entry.quiet import quieten_libraries
 
 quieten_libraries()
 
@@ -20,8 +20,8 @@ from omegaconf import OmegaConf  # noqa: E402
 
 from toolorchestra.build import build_module  # noqa: E402
 from toolorchestra.config import Config  # noqa: E402
-from toolorchestra.launch.plainly import plainly  # noqa: E402
-from toolorchestra.launch.run_dir import CONFIG_FILE  # noqa: E402
+from toolorchestra.entry.plainly import plainly  # noqa: E402
+from toolorchestra.entry.run_dir import CONFIG_FILE  # noqa: E402
 from toolorchestra.model.policy import load_policy  # noqa: E402
 from toolorchestra.opening import use_threads  # noqa: E402
 from toolorchestra.trainer.fit import checkpoints_of, fit  # noqa: E402

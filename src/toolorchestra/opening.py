@@ -17,9 +17,9 @@ from transformers.utils.logging import disable_progress_bar
 
 from toolorchestra.config import PlayConfig
 from toolorchestra.discovery import discover, keep_found
-from toolorchestra.launch.plainly import keeping_traceback
-from toolorchestra.launch.quiet import quieten_libraries
-from toolorchestra.launch.run_dir import discard_if_empty, open_run_dir
+from toolorchestra.entry.plainly import keeping_traceback
+from toolorchestra.entry.quiet import quieten_libraries
+from toolorchestra.entry.run_dir import discard_if_empty, open_run_dir
 from toolorchestra.provider.cassette import Cassette
 
 log = logging.getLogger(__name__)

@@ -27,9 +27,9 @@ from toolorchestra.build import (
     choices,
 )
 from toolorchestra.config import Config
+from toolorchestra.entry.stop import StopFile
 from toolorchestra.finish import keep_policy, play_all, show
-from toolorchestra.launch.followers import Followers
-from toolorchestra.launch.stop import StopFile
+from toolorchestra.launch.job.followers import Followers
 from toolorchestra.model.policy import load_policy
 from toolorchestra.opening import Opening, opened, use_threads
 from toolorchestra.report.closing import RESULTS_FILE, write_summary

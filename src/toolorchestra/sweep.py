@@ -14,11 +14,11 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from toolorchestra.config import Config
+from toolorchestra.entry.run_dir import make_run_dir
+from toolorchestra.entry.snapshot import take_snapshot
 from toolorchestra.launch.actions import cancel, wait
 from toolorchestra.launch.cluster import cluster_of
 from toolorchestra.launch.partition import check_slurm
-from toolorchestra.launch.run_dir import make_run_dir
-from toolorchestra.launch.snapshot import take_snapshot
 from toolorchestra.launch.submit import submit
 from toolorchestra.launch.sweep import FILE, Point, Resources, Sweep, run_dir_of, write_sweep
 from toolorchestra.worlds import check_worlds

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.integration.command import ROOT
 
-from toolorchestra.launch.plainly import FAULT
+from toolorchestra.entry.plainly import FAULT
 
 HEAVY = ("torch", "transformers", "lightning", "vllm", "deepspeed", "wandb")
 

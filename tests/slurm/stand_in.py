@@ -11,8 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from toolorchestra.entry.snapshot import FOLDER
 from toolorchestra.launch.config import LauncherConfig
-from toolorchestra.launch.snapshot import FOLDER
 from toolorchestra.launch.sweep import Point, Resources, Sweep, write_sweep
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from tests.slurm.conftest import until
 from tests.slurm.stand_in import ROOT, attempts_of, make_sweep
 
 from toolorchestra.launch.cluster import SlurmCluster
-from toolorchestra.launch.journal import Journal
+from toolorchestra.launch.job.journal import Journal
 from toolorchestra.launch.status import PointStatus
 from toolorchestra.launch.submit import submit
 from toolorchestra.launch.sweep import Sweep

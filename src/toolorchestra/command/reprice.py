@@ -17,7 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from rich.console import Console
 
 from toolorchestra.config import RepriceConfig, register
-from toolorchestra.launch.plainly import FAULT
+from toolorchestra.entry.plainly import FAULT
 from toolorchestra.launch.summary import WIDTH
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.pricing.schedule import build_price_book

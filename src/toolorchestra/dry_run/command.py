@@ -15,7 +15,7 @@ from toolorchestra.config import Config
 from toolorchestra.dry_run.advice import refuse_unless_it_fits
 from toolorchestra.dry_run.reckon import reckon
 from toolorchestra.dry_run.tables import tables_of
-from toolorchestra.launch.run_dir import discard_if_empty
+from toolorchestra.entry.run_dir import discard_if_empty
 from toolorchestra.worlds import check_worlds
 
 WIDTH = 120

@@ -1,1 +1,1 @@
-"""Where a run lives on disk, and how it is found again."""
+"""Sweeps: submitted, watched, and told as one table."""

@@ -7,9 +7,9 @@ import logging
 import sys
 from pathlib import Path
 
+from toolorchestra.entry.plainly import plainly
 from toolorchestra.launch.actions import cancel, resubmit, tell_status, wait
 from toolorchestra.launch.cluster import cluster_of
-from toolorchestra.launch.plainly import plainly
 from toolorchestra.launch.sweep import read_sweep
 
 

@@ -6,9 +6,9 @@ import platform
 import sys
 from pathlib import Path
 
+from toolorchestra.entry.plainly import FAULT
 from toolorchestra.launch.cluster import Cluster
-from toolorchestra.launch.journal import CANCELLED, FINISHED, Journal
-from toolorchestra.launch.plainly import FAULT
+from toolorchestra.launch.job.journal import CANCELLED, FINISHED, Journal
 from toolorchestra.launch.status import ENDED, LOST, PointStatus, count_states, statuses
 from toolorchestra.launch.submit import submit
 from toolorchestra.launch.summary import WIDTH, points_table, tell_sweep

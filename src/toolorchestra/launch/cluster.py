@@ -17,7 +17,7 @@ from typing import NoReturn, Protocol
 import psutil
 import submitit
 
-from toolorchestra.launch.stop import STOPPED
+from toolorchestra.entry.stop import STOPPED
 from toolorchestra.process import shielding
 
 QUEUED = frozenset(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolorchestra.launch.cluster import FORGOTTEN, Cluster, JobState
-from toolorchestra.launch.journal import (
+from toolorchestra.launch.job.journal import (
     BROKEN_OFF,
     CANCELLED,
     CRASHED,

@@ -11,9 +11,9 @@ from typing import Any
 
 import submitit
 
+from toolorchestra.entry.snapshot import FOLDER as CODE
 from toolorchestra.launch.config import LauncherConfig
-from toolorchestra.launch.job import PointJob
-from toolorchestra.launch.snapshot import FOLDER as CODE
+from toolorchestra.launch.job.task import PointJob
 from toolorchestra.launch.sweep import Resources, Sweep, run_dir_of, write_sweep
 
 JOBS_FOLDER = "jobs"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolorchestra.launch.journal import FINISHED
+from toolorchestra.launch.job.journal import FINISHED
 from toolorchestra.launch.status import PointStatus
 from toolorchestra.report.comparison import compare
 from toolorchestra.report.files import replace_text

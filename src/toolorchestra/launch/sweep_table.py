@@ -16,7 +16,7 @@ from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from toolorchestra.launch.plainly import FAULT, explain, tell
+from toolorchestra.entry.plainly import FAULT, explain, tell
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolorchestra.launch.cluster import Cluster
-from toolorchestra.launch.journal import FAILED
+from toolorchestra.launch.job.journal import FAILED
 from toolorchestra.launch.status import (
     ENDED,
     LOST,

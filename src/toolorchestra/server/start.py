@@ -10,12 +10,12 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from toolorchestra.entry.run_dir import make_run_dir
+from toolorchestra.entry.snapshot import FOLDER as CODE
+from toolorchestra.entry.snapshot import take_snapshot
 from toolorchestra.launch.config import LauncherConfig
+from toolorchestra.launch.job.server_job import ServerJob
 from toolorchestra.launch.partition import check_slurm
-from toolorchestra.launch.run_dir import make_run_dir
-from toolorchestra.launch.server_job import ServerJob
-from toolorchestra.launch.snapshot import FOLDER as CODE
-from toolorchestra.launch.snapshot import take_snapshot
 from toolorchestra.launch.submit import submit_jobs
 from toolorchestra.launch.sweep import Resources
 from toolorchestra.server.choose import program_of

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toolorchestra.launch.child import Child
 from toolorchestra.launch.config import LauncherConfig
-from toolorchestra.launch.first_rank import FirstRank
-from toolorchestra.launch.journal import Event, Journal
-from toolorchestra.launch.other_rank import OtherRank
-from toolorchestra.launch.place import Place
+from toolorchestra.launch.job.child import Child
+from toolorchestra.launch.job.first_rank import FirstRank
+from toolorchestra.launch.job.journal import Event, Journal
+from toolorchestra.launch.job.other_rank import OtherRank
+from toolorchestra.launch.job.place import Place
 
 ATTEMPT = "7#0"
 HEARS = "until [ -e stop ]; do sleep 0.01; done; rm stop; exit 75"

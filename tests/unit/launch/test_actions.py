@@ -12,7 +12,7 @@ from toolorchestra.launch import __main__ as command
 from toolorchestra.launch import actions, watch
 from toolorchestra.launch.actions import cancel, resubmit, tell_status, wait
 from toolorchestra.launch.cluster import JobState
-from toolorchestra.launch.journal import Journal
+from toolorchestra.launch.job.journal import Journal
 from toolorchestra.launch.status import statuses
 from toolorchestra.launch.sweep import read_sweep, write_sweep
 

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.launch.scene import make_sweep
 
 from toolorchestra.launch.cluster import JobState
-from toolorchestra.launch.journal import Journal
+from toolorchestra.launch.job.journal import Journal
 from toolorchestra.launch.status import count_states, statuses
 from toolorchestra.launch.sweep import run_dir_of
 

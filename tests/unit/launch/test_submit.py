@@ -11,7 +11,7 @@ from submitit.core.utils import DelayedSubmission
 from tests.unit.launch.scene import make_sweep, put_command, until
 
 from toolorchestra.launch.config import LauncherConfig
-from toolorchestra.launch.job import PointJob
+from toolorchestra.launch.job.task import PointJob
 from toolorchestra.launch.submit import FOREVER_MIN, parameters, submit
 from toolorchestra.launch.sweep import Resources, read_sweep
 

@@ -11,7 +11,7 @@ from tests.unit.launch.scene import make_sweep
 
 from toolorchestra.launch import watch as module
 from toolorchestra.launch.cluster import JobState
-from toolorchestra.launch.journal import Journal
+from toolorchestra.launch.job.journal import Journal
 from toolorchestra.launch.sweep import read_sweep, write_sweep
 from toolorchestra.launch.watch import Watch
 

@@ -8,7 +8,7 @@ import pytest
 from submitit.core.utils import DelayedSubmission
 
 from toolorchestra.launch.config import LauncherConfig
-from toolorchestra.launch.server_job import ServerJob
+from toolorchestra.launch.job.server_job import ServerJob
 from toolorchestra.server.config import ServerConfig, ServiceConfig
 from toolorchestra.server.record import FILE, Replica, read_replicas, write_replicas
 from toolorchestra.server.start import batches_of, share_of, start

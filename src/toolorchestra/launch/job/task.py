@@ -14,13 +14,13 @@ from typing import Any
 
 import submitit
 
-from toolorchestra.launch.child import Child
+from toolorchestra.entry.run_dir import RUN_FILE
 from toolorchestra.launch.config import LauncherConfig
-from toolorchestra.launch.first_rank import FirstRank
-from toolorchestra.launch.journal import FOLDER
-from toolorchestra.launch.other_rank import OtherRank
-from toolorchestra.launch.place import Place
-from toolorchestra.launch.run_dir import RUN_FILE
+from toolorchestra.launch.job.child import Child
+from toolorchestra.launch.job.first_rank import FirstRank
+from toolorchestra.launch.job.journal import FOLDER
+from toolorchestra.launch.job.other_rank import OtherRank
+from toolorchestra.launch.job.place import Place
 from toolorchestra.process import adopt_orphans
 
 

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolorchestra.launch.stop import STOPPED, Stopped
+from toolorchestra.entry.stop import STOPPED, Stopped
 
 FAULT, INTERRUPTED = 1, 130
 """Exit statuses, the second as shells count a Ctrl-C."""

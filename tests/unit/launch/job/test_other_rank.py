@@ -10,9 +10,9 @@ import pytest
 from tests.unit.launch.attempts import adds, begun, other_rank, put_checkpoint
 from tests.unit.launch.scene import in_a_task, is_alive, until
 
-from toolorchestra.launch import other_rank as module
-from toolorchestra.launch.journal import Journal
-from toolorchestra.launch.other_rank import lost_rank
+from toolorchestra.launch.job import other_rank as module
+from toolorchestra.launch.job.journal import Journal
+from toolorchestra.launch.job.other_rank import lost_rank
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from toolorchestra.launch.child import Child
+from toolorchestra.entry.run_dir import RUN_FILE, claim
+from toolorchestra.entry.stop import STOPPED, Signals, StopFile
 from toolorchestra.launch.cluster import is_ending, queue_again
 from toolorchestra.launch.config import LauncherConfig
-from toolorchestra.launch.journal import (
+from toolorchestra.launch.job.child import Child
+from toolorchestra.launch.job.journal import (
     BROKEN_OFF,
     CANCELLED,
     CRASHED,
@@ -22,10 +24,8 @@ from toolorchestra.launch.journal import (
     Event,
     Journal,
 )
-from toolorchestra.launch.other_rank import lost_rank
-from toolorchestra.launch.place import Place
-from toolorchestra.launch.run_dir import RUN_FILE, claim
-from toolorchestra.launch.stop import STOPPED, Signals, StopFile
+from toolorchestra.launch.job.other_rank import lost_rank
+from toolorchestra.launch.job.place import Place
 from toolorchestra.process import free_port
 from toolorchestra.report.comparison import SUMMARY
 from toolorchestra.trainer.checkpoint import newest_step

@@ -13,11 +13,11 @@ from tests.unit.launch.attempts import AGAIN, LOCAL
 from tests.unit.launch.scene import in_a_task, is_alive, until
 
 from toolorchestra.endpoint.registry import Registry
-from toolorchestra.launch import server_job as module
 from toolorchestra.launch.config import LauncherConfig
-from toolorchestra.launch.server_job import ServerJob
+from toolorchestra.launch.job import server_job as module
+from toolorchestra.launch.job.server_job import ServerJob
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 STAND_IN = str(ROOT / "tests/unit/endpoint/stand_in.py")
 
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from toolorchestra.launch.journal import CRASHED, FAILED, STARTED, Event, Journal
+from toolorchestra.launch.job.journal import CRASHED, FAILED, STARTED, Event, Journal
 
 
 def write(journal, kind, attempt, **fields):

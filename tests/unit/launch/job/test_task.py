@@ -9,9 +9,9 @@ import pytest
 from tests.unit.launch.attempts import LOCAL, begun, events_of
 from tests.unit.launch.scene import in_a_task, put_command
 
-from toolorchestra.launch import first_rank, other_rank
 from toolorchestra.launch.config import LauncherConfig
-from toolorchestra.launch.job import PointJob
+from toolorchestra.launch.job import first_rank, other_rank
+from toolorchestra.launch.job.task import PointJob
 
 
 @pytest.fixture

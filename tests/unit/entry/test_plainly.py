@@ -8,8 +8,8 @@ import pytest
 from hydra.errors import ConfigCompositionException
 from omegaconf.errors import ConfigAttributeError
 
-from toolorchestra.launch.plainly import FULL_ERROR, explain, keeping_traceback, plainly, tell
-from toolorchestra.launch.stop import Stopped
+from toolorchestra.entry.plainly import FULL_ERROR, explain, keeping_traceback, plainly, tell
+from toolorchestra.entry.stop import Stopped
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from toolorchestra.launch.followers import Followers
+from toolorchestra.launch.job.followers import Followers
 
 PLACE = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "NODE_RANK", "LOCAL_RANK")
 

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from toolorchestra.launch import snapshot
-from toolorchestra.launch.snapshot import DIFF, FOLDER, RECORD, read_origin, take_snapshot
+from toolorchestra.entry import snapshot
+from toolorchestra.entry.snapshot import DIFF, FOLDER, RECORD, read_origin, take_snapshot
 
 OURS = {RECORD, DIFF}
 

@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from toolorchestra.launch.snapshot import read_origin
+from toolorchestra.entry.snapshot import read_origin
 from toolorchestra.report.comparison import SUMMARY
 from toolorchestra.report.files import replace_text
 

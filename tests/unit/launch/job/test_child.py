@@ -11,7 +11,7 @@ import sys
 import pytest
 from tests.unit.launch.scene import in_a_task, is_alive, until
 
-from toolorchestra.launch.child import Child
+from toolorchestra.launch.job.child import Child
 from toolorchestra.process import adopt_orphans, hearing
 
 
@@ -106,7 +106,7 @@ def test_a_child_is_killed_at_once_with_its_children_and_orphans(start, tmp_path
 def test_a_child_dies_when_its_parent_is_killed(tmp_path):
     program = f"""
 import pathlib, time
-from toolorchestra.launch.child import Child
+from toolorchestra.launch.job.child import Child
 here = pathlib.Path({str(tmp_path)!r})
 child = Child(["sh", "-c", "echo $$; exec sleep 60"], env={{}}, cwd=here, log=here / "log")
 time.sleep(60)

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from toolorchestra.launch.child import Child
-from toolorchestra.launch.journal import FOLDER, STARTED, Event, Journal
-from toolorchestra.launch.place import Place
-from toolorchestra.launch.stop import Signals
+from toolorchestra.entry.stop import Signals
+from toolorchestra.launch.job.child import Child
+from toolorchestra.launch.job.journal import FOLDER, STARTED, Event, Journal
+from toolorchestra.launch.job.place import Place
 from toolorchestra.report.comparison import SUMMARY
 from toolorchestra.report.files import replace_text
 

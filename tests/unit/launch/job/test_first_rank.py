@@ -16,8 +16,8 @@ from tests.unit.launch.attempts import (
 )
 from tests.unit.launch.scene import in_a_task, is_alive
 
-from toolorchestra.launch import first_rank as module
-from toolorchestra.launch.journal import Journal
+from toolorchestra.launch.job import first_rank as module
+from toolorchestra.launch.job.journal import Journal
 
 SIGNALLED = f"kill -USR2 $PPID; {HEARS}"
 DIES = "kill -KILL $$"

@@ -9,7 +9,7 @@ import sys
 import pytest
 from tests.unit.launch.scene import in_a_task
 
-from toolorchestra.launch.stop import Signals, StopFile, Stopped
+from toolorchestra.entry.stop import Signals, StopFile, Stopped
 from toolorchestra.process import STOP_SIGNALS
 
 

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from toolorchestra.launch import run_dir
-from toolorchestra.launch.run_dir import (
+from toolorchestra.entry import run_dir
+from toolorchestra.entry.run_dir import (
     RUN_FILE,
     check_same_run,
     claim,
@@ -64,7 +64,7 @@ def test_no_folder_holds_no_run(tmp_path):
 def test_a_run_has_one_process_at_a_time_and_is_free_again_when_that_dies(tmp_path):
     path = make_run(tmp_path / "a")
     script = (
-        "import sys; from pathlib import Path; from toolorchestra.launch.run_dir import claim\n"
+        "import sys; from pathlib import Path; from toolorchestra.entry.run_dir import claim\n"
         "held = claim(Path(sys.argv[1])); print(held is not None, flush=True); sys.stdin.read()"
     )
     other = subprocess.Popen(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolorchestra.launch.journal import CANCELLED, CRASHED, PREEMPTED, STARTED, Journal
-from toolorchestra.launch.place import Place
+from toolorchestra.launch.job.journal import CANCELLED, CRASHED, PREEMPTED, STARTED, Journal
+from toolorchestra.launch.job.place import Place
 
 SLURM = {
     "SUBMITIT_EXECUTOR": "slurm",

@@ -13,10 +13,10 @@ from typing import Any
 
 import submitit
 
-from toolorchestra.launch.child import Child
+from toolorchestra.entry.stop import Signals
 from toolorchestra.launch.cluster import is_ending, queue_again
 from toolorchestra.launch.config import LauncherConfig
-from toolorchestra.launch.stop import Signals
+from toolorchestra.launch.job.child import Child
 from toolorchestra.process import adopt_orphans
 
 LOOK_S = 0.2

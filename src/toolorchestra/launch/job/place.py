@@ -8,7 +8,7 @@ from pathlib import Path
 
 import submitit
 
-from toolorchestra.launch.journal import CRASHED, PREEMPTED, TIMED_OUT, Journal
+from toolorchestra.launch.job.journal import CRASHED, PREEMPTED, TIMED_OUT, Journal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,8 +19,8 @@ from tests.unit.launch.attempts import (
 )
 from tests.unit.launch.scene import in_a_task, is_alive, until
 
-from toolorchestra.launch import first_rank as module
-from toolorchestra.launch.run_dir import RUN_FILE, claim
+from toolorchestra.entry.run_dir import RUN_FILE, claim
+from toolorchestra.launch.job import first_rank as module
 
 RESUMES = (
     f"flock -n {RUN_FILE} true || {{ echo 'error: another process is still at work'; exit 1; }}"

@@ -1,0 +1,1 @@
+"""What runs as a job: the keepers of training ranks and of servers."""
