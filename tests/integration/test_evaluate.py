@@ -75,7 +75,12 @@ def test_an_evaluation_leaves_tables_pictures_and_a_summary(evaluation):
     ]  # fmt: skip
     text = (evaluation / "results.md").read_text()
     assert "utility: policy - ablest" in text and "simulated experts (sim/)" in text
-    for title in ("share of all calls", "how trials ended", "what a trial takes", 'against "random"'):
+    for title in (
+        "share of all calls",
+        "how trials ended",
+        "what a trial takes",
+        'against "random"',
+    ):
         assert title in text
     summary = json.loads((evaluation / "summary.json").read_text())
     assert summary["metrics"].keys() == {

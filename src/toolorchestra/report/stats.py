@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -232,12 +233,16 @@ def _cluster_sums(
 
 def _resample(sums: Floats, sizes: Floats, *, seed: int) -> tuple[Floats, Floats]:
     """Draw clusters with replacement: sums (resamples, series) and sizes (resamples,)."""
-    num_clusters = len(sizes)
-    rng = np.random.default_rng(seed)
-    counts = rng.multinomial(
-        num_clusters, np.full(num_clusters, 1 / num_clusters), size=NUM_RESAMPLES
-    ).astype(float)
+    counts = _draws(len(sizes), seed).astype(float)
     return counts @ sums, counts @ sizes
+
+
+@lru_cache(maxsize=8)
+def _draws(num_clusters: int, seed: int) -> npt.NDArray[np.int16]:
+    """How often each cluster is drawn, (resamples, clusters): the tables of a run share these."""
+    rng = np.random.default_rng(seed)
+    shares = np.full(num_clusters, 1 / num_clusters)
+    return rng.multinomial(num_clusters, shares, size=NUM_RESAMPLES).astype(np.int16)
 
 
 def _interval(resampled: Floats, confidence: float) -> tuple[float, float]:
