@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from toolorchestra.command.written import write_table
+from toolorchestra.command.written import keep_table
 from toolorchestra.launch.summary import WIDTH
 from toolorchestra.report.evaluation import POLICY, SIMULATED_NOTE, TRAINED
 from toolorchestra.report.measures.attempt import Attempt, read_attempts
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     note = SIMULATED_NOTE if is_simulated else ""
     table = paired_table(first, second, compared, note=note)
     out = arguments.out or arguments.run_a
-    write_table(table, out / "compare")
+    keep_table(table, out / "compare")
     Console(width=None if sys.stdout.isatty() else WIDTH).print(table.to_rich())
     print(f"kept in {out / 'compare.md'}, compare.csv and compare.tex", flush=True)
     return 0

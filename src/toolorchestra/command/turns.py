@@ -14,7 +14,7 @@ from pathlib import Path
 from omegaconf import OmegaConf
 from rich.console import Console
 
-from toolorchestra.command.written import write_table
+from toolorchestra.command.written import keep_table
 from toolorchestra.launch.run_dir import CONFIG_FILE
 from toolorchestra.launch.summary import WIDTH
 from toolorchestra.report.evaluation import SIMULATED_NOTE
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     note = SIMULATED_NOTE if is_simulated else ""
     table = turns_table(points, source=source, world=world, note=note)
     out = arguments.out or runs[0].folder
-    write_table(table, out / "turns")
+    keep_table(table, out / "turns")
     title = f"{world} world: by turns allowed ({source})"
     draw_turn_curves(points, out / "turns.png", title=title, is_simulated=is_simulated)
     Console(width=None if sys.stdout.isatty() else WIDTH).print(table.to_rich())

@@ -91,7 +91,7 @@ def test_runs_that_share_a_part_of_their_episodes_are_compared_if_that_is_enough
         (["A", "B", "--against", "x"], "b has no policy x; name one with --policy or --against"),
         (["A", "OTHER"], "a: policy and other: policy share 0 of 3 and 1 tasks"),
         (["A", "NAMELESS"], "neither a trained nor an evaluated policy; name one with --policy"),
-        (["A", "B", "--out", "/dev/null/x"], "--out: cannot write /dev/null/x/compare.md (Not a"),
+        (["A", "B", "--out", "/dev/null/x"], "--out: cannot write /dev/null/x/compare (Not a"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_with_one_sentence(runs, tmp_path, words, message):
