@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolorchestra.report.measures.attempt import Attempt, scored
 from toolorchestra.report.pairing import Pair, Side
@@ -78,40 +78,45 @@ def compare_pairs(world: str, pairs: Sequence[Pair], *, seed: int = 0) -> Compar
         (_mean(pair.ours, ACCURACY) == 1, _mean(pair.theirs, ACCURACY) == 1) for pair in known
     ]
     alone = (sum(a and not b for a, b in solved), sum(b and not a for a, b in solved))
-    tasks = [pair.task for pair in known]
-    is_once = len(set(tasks)) == len(tasks) and all(
-        len(side) == 1 for pair in known for side in (pair.ours, pair.theirs)
-    )
-    tested = {}
-    for name in MEASURES:
-        ours = [_mean(pair.ours, name) for pair in known]
-        theirs = [_mean(pair.theirs, name) for pair in known]
-        differences = [a - b for a, b in zip(ours, theirs, strict=True)]
-        if name == ACCURACY and is_once:
-            tested[name] = (ours, theirs, mcnemar_exact(*alone), MCNEMAR)
-        else:
-            p = sign_flip_test(differences, clusters=tasks, seed=seed)
-            tested[name] = (ours, theirs, p, PERMUTATION)
-    adjusted = holm({name: found[2] for name, found in tested.items()})
+    rows = [_row(name, known, alone=alone, seed=seed) for name in MEASURES]
+    adjusted = holm({row.measure: row.p for row in rows})
     return Compared(
         world=world,
         num_shared=len(pairs),
         num_scored=len(known),
         num_ours_alone=alone[0],
         num_theirs_alone=alone[1],
-        rows=tuple(
-            Row(
-                measure=name,
-                ours=_estimate(name, ours, tasks, seed, is_once=is_once),
-                theirs=_estimate(name, theirs, tasks, seed, is_once=is_once),
-                difference=bootstrap_difference(ours, theirs, clusters=tasks, seed=seed),
-                p=p,
-                p_holm=adjusted[name],
-                test=test,
-            )
-            for name, (ours, theirs, p, test) in tested.items()
-        ),
+        rows=tuple(replace(row, p_holm=adjusted[row.measure]) for row in rows),
     )
+
+
+def _row(measure: str, pairs: Sequence[Pair], *, alone: tuple[int, int], seed: int) -> Row:
+    """One measure, tested but not yet corrected."""
+    ours = [_mean(pair.ours, measure) for pair in pairs]
+    theirs = [_mean(pair.theirs, measure) for pair in pairs]
+    tasks = [pair.task for pair in pairs]
+    if measure == ACCURACY and _is_once(pairs):
+        estimates = [accuracy(values, clusters=tasks) for values in (ours, theirs)]
+        p, test = mcnemar_exact(*alone), MCNEMAR
+    else:
+        differences = [a - b for a, b in zip(ours, theirs, strict=True)]
+        estimates = [bootstrap_mean(v, clusters=tasks, seed=seed) for v in (ours, theirs)]
+        p, test = sign_flip_test(differences, clusters=tasks, seed=seed), PERMUTATION
+    return Row(
+        measure=measure,
+        ours=estimates[0],
+        theirs=estimates[1],
+        difference=bootstrap_difference(ours, theirs, clusters=tasks, seed=seed),
+        p=p,
+        p_holm=p,
+        test=test,
+    )
+
+
+def _is_once(pairs: Sequence[Pair]) -> bool:
+    """Whether each task was tried once by each: the discordant ones are then independent."""
+    is_single = all(len(side) == 1 for pair in pairs for side in (pair.ours, pair.theirs))
+    return is_single and len({pair.task for pair in pairs}) == len(pairs)
 
 
 def paired_table(ours: Side, theirs: Side, compared: Sequence[Compared], *, note: str) -> Table:
@@ -158,11 +163,3 @@ def _method() -> str:
 def _mean(attempts: Sequence[Attempt], measure: str) -> float:
     values = [MEASURES[measure](item, found) for item, found in scored(attempts)]
     return math.fsum(values) / len(values)
-
-
-def _estimate(
-    name: str, values: Sequence[float], tasks: Sequence[str], seed: int, *, is_once: bool
-) -> Estimate:
-    if name == ACCURACY and is_once:
-        return accuracy(values, clusters=tasks)
-    return bootstrap_mean(values, clusters=tasks, seed=seed)

@@ -83,24 +83,24 @@ def draw_turn_curves(
     """
     figure, axes = blank(title, is_simulated=is_simulated)
     for number, policy in enumerate(dict.fromkeys(point.policy for point in points)):
-        told = [
-            (point.cost_cents.value, point.accuracy.value, point.max_turns)
-            for point in points
-            if point.policy == policy and point.cost_cents and point.accuracy
-        ]
-        if not told:
+        limits: dict[tuple[float, float], list[str]] = {}
+        for point in points:
+            if point.policy == policy and point.cost_cents and point.accuracy:
+                place = (point.cost_cents.value, point.accuracy.value)
+                limits.setdefault(place, []).append(str(point.max_turns))
+        if not limits:
             continue
-        cents, accuracies, limits = zip(*told, strict=True)
+        cents, accuracies = zip(*limits, strict=True)
         colour = COLOURS[number % len(COLOURS)]
         marker = MARKERS[number % len(MARKERS)]
         axes.plot(cents, accuracies, color=colour, marker=marker, linewidth=2, label=policy)
-        for x, y, limit in zip(cents, accuracies, limits, strict=True):
+        for place, names in limits.items():
             axes.annotate(
-                str(limit), (x, y), xytext=(5, 6), textcoords="offset points", color=colour
+                ", ".join(names), place, xytext=(5, 6), textcoords="offset points", color=colour
             )
     axes.set_xlabel("mean cost of an episode (US cents); a number is the turns allowed")
     axes.set_ylabel("accuracy (share of episodes solved)")
     axes.margins(x=0.1, y=0.12)
     if axes.lines:
-        axes.legend(frameon=False, loc="lower right")
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=11)
     save(figure, png)
