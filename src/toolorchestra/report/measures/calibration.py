@@ -25,9 +25,10 @@ BIN_SIZE = 100
 UNSTATED = 1.0
 """The confidence that the CAIS variant takes for an answer that states none."""
 NOTE = (
-    "All bins: the answers that state a confidence. CAIS: every answer, one that states none as "
-    "100 %; the bin of the highest confidence is left out, the result rounded to whole percent; "
-    f"absent below {2 * BIN_SIZE} answers, of which nothing would be left. Answers that state none "
+    "Errors of the confidence that answers state, whose mean is given. All bins: the answers that "
+    "state one. CAIS: every answer, one that states none as 100 %; the bin of the highest "
+    "confidence is left out, the result rounded to whole percent; absent below "
+    f"{2 * BIN_SIZE} answers, of which nothing would be left. Answers that state none (unstated) "
     "and trials without an answer are counted; the latter are in neither error."
 )
 
@@ -106,15 +107,15 @@ def calibration_tables(evaluation: Evaluation, world: str) -> list[Table]:
         own = [item for item in attempts if item.policy == policy]
         if policy != ORACLE_BOUND and own:
             rows.append((policy, *_row(own)))
-    columns = ("calibration error % (RMS, all bins)", "calibration error % (CAIS)")
+    columns = ("RMS error %, all bins", "CAIS error %")
     accuracies = ("accuracy, all n", "accuracy, scored")
-    counts = ("n", "scored", "no answer", "no confidence stated")
+    counts = ("n", "scored", "no answer", "unstated")
     return [
         Table(
             title=f"{world} world: calibration of stated confidence",
-            columns=("policy", *counts, *accuracies, "mean confidence %", *columns),
+            columns=("policy", *counts, *accuracies, "confidence %", *columns),
             rows=tuple(rows),
-            digits={**dict.fromkeys(accuracies, 3), "mean confidence %": 1, columns[0]: 1,
+            digits={**dict.fromkeys(accuracies, 3), "confidence %": 1, columns[0]: 1,
                     columns[1]: 0},
             note=f"{NOTE} {evaluation.note}".strip(),
         )

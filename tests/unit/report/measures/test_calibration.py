@@ -66,13 +66,13 @@ def test_the_table_counts_what_states_nothing_and_shows_both_accuracies():
     )
     assert not others
     row = rows_of(table)["p"]
-    assert (row["n"], row["scored"], row["no answer"], row["no confidence stated"]) == (5, 4, 1, 1)
+    assert (row["n"], row["scored"], row["no answer"], row["unstated"]) == (5, 4, 1, 1)
     assert row["accuracy, all n"].value == pytest.approx(0.4)  # e0 and e2 of five
     assert row["accuracy, scored"].value == pytest.approx(0.5)
-    assert row["mean confidence %"].value == pytest.approx(70.0)
+    assert row["confidence %"].value == pytest.approx(70.0)
     # of the two that state one: confidence 0.7, accuracy 0.5
-    assert row["calibration error % (RMS, all bins)"] == pytest.approx(20.0)
-    assert row["calibration error % (CAIS)"] is None
+    assert row["RMS error %, all bins"] == pytest.approx(20.0)
+    assert row["CAIS error %"] is None
     assert "CAIS: every answer, one that states none as 100 %" in table.note
 
 
@@ -82,9 +82,9 @@ def test_in_the_cais_variant_an_answer_that_states_nothing_is_wholly_sure():
     (table,) = calibration_tables(evaluation(result("p", "a0"), *silent, *sure), "seen")
     row = rows_of(table)["p"]
     # the silent are the top bin, which is dropped: sqrt(100 / 200 * 0.5 ** 2) = 0.3536
-    assert row["calibration error % (CAIS)"] == pytest.approx(35.0)
-    assert row["calibration error % (RMS, all bins)"] == pytest.approx(50.0)
-    assert row["no confidence stated"] == 100
+    assert row["CAIS error %"] == pytest.approx(35.0)
+    assert row["RMS error %, all bins"] == pytest.approx(50.0)
+    assert row["unstated"] == 100
 
 
 def test_where_nobody_was_asked_and_nobody_states_one_there_is_no_table():
