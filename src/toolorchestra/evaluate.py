@@ -10,6 +10,7 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from toolorchestra.arenas import build_arenas, build_tasks
+from toolorchestra.benchmark.config import RANDOM
 from toolorchestra.build import build_engine, build_speaker, build_stage, choices
 from toolorchestra.config import EvaluateConfig
 from toolorchestra.finish import play_all, show
@@ -17,6 +18,7 @@ from toolorchestra.model.policy import load_policy
 from toolorchestra.opening import Opening, opened, use_threads
 from toolorchestra.report.closing import RESULTS_FILE, write_summary
 from toolorchestra.report.evaluation import POLICY, Evaluation
+from toolorchestra.report.measures.attempt import read_attempts
 from toolorchestra.room import check_room
 from toolorchestra.worlds import check_worlds
 
@@ -77,6 +79,10 @@ def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
         is_simulated=any(arena.world.is_simulated for arena in arenas),
         subject=POLICY,
         start=None,
+        attempts=tuple(read_attempts(run_dir)),
+        reference=options.benchmark.reference or RANDOM,
+        max_turns=options.rollout.max_turns,
+        is_greedy=options.benchmark.is_greedy,
     )
     title = "/".join(Path(options.model.path).parts[-2:])
     show(run_dir, options, evaluation, arenas=arenas, title=title)

@@ -101,6 +101,7 @@ def show(
         title=f"{title}, seed {options.seed}",
         frontier=oracle_frontier(arenas[0]) if arenas and arenas[0].world.is_known else [],
         is_simulated=any(map(options.toolset.is_simulated, options.toolset.tools)),
+        shown_as=tool_labels(options),
     )
     if evaluation is not None:
         console = Console(width=None if sys.stdout.isatty() else WIDTH)

@@ -34,6 +34,7 @@ from toolorchestra.model.policy import load_policy
 from toolorchestra.opening import Opening, opened, use_threads
 from toolorchestra.report.closing import RESULTS_FILE, write_summary
 from toolorchestra.report.evaluation import START, TRAINED, Evaluation
+from toolorchestra.report.measures.attempt import read_attempts
 from toolorchestra.report.recorder import Recorder, open_journal
 from toolorchestra.report.tracking import Tracker
 from toolorchestra.rollout.pool import Pool
@@ -237,7 +238,16 @@ class _Run:
             is_greedy=self._options.benchmark.is_greedy,
         )
         is_simulated = any(arena.world.is_simulated for arena in arenas)
-        return Evaluation(results=results, is_simulated=is_simulated, subject=TRAINED, start=START)
+        return Evaluation(
+            results=results,
+            is_simulated=is_simulated,
+            subject=TRAINED,
+            start=START,
+            attempts=tuple(read_attempts(self._run_dir)),
+            reference=self._options.benchmark.reference or START,
+            max_turns=self._options.rollout.max_turns,
+            is_greedy=self._options.benchmark.is_greedy,
+        )
 
 
 def _group(options: Config) -> str:

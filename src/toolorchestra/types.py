@@ -77,9 +77,10 @@ class Task:
     """Chooses the matcher, see `toolorchestra.reward.match`; of a domain's task, which none judges,
     "domain", see `toolorchestra.domain.goal`."""
     metadata: Json = field(default_factory=dict)
-    """The verifier's needs (e.g. a reasoning-gym entry), never shown to the policy. Of it tools
-    read only "files", which the code interpreter puts before its programs, and what their options
-    name, such as the documents that a search may find."""
+    """The verifier's needs (e.g. a reasoning-gym entry), never shown to the policy but for
+    "answer_form", which tells it how to answer. Of it tools read only "files", which the code
+    interpreter puts before its programs, and what their options name, such as the documents that a
+    search may find."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

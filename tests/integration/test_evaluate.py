@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import subprocess
@@ -15,6 +16,7 @@ from tests.unit.test_conf import HEAVY
 
 from toolorchestra.build import build_speaker
 from toolorchestra.codec import to_json
+from toolorchestra.command import compare
 from toolorchestra.evaluate import evaluate
 from toolorchestra.finish import keep_policy
 from toolorchestra.model.config import ModelConfig
@@ -63,8 +65,8 @@ def test_a_kept_policy_says_how_it_was_made_and_how_it_scored(kept):
 
 def test_an_evaluation_leaves_tables_pictures_and_a_summary(evaluation):
     assert {path.name for path in evaluation.iterdir()} == {
-        "accuracy_over_cost.png", "config.yaml", "evaluation_trajectories.jsonl", "results",
-        "results.json", "results.jsonl", "results.md", "run.json", "summary.json",
+        "accuracy_over_cost.png", "call_shares.png", "config.yaml", "evaluation_trajectories.jsonl",
+        "results", "results.json", "results.jsonl", "results.md", "run.json", "summary.json",
     }  # fmt: skip
     results = results_of(evaluation)
     assert {result["world"] for result in results} == {"local"}
@@ -73,12 +75,37 @@ def test_an_evaluation_leaves_tables_pictures_and_a_summary(evaluation):
     ]  # fmt: skip
     text = (evaluation / "results.md").read_text()
     assert "utility: policy - ablest" in text and "simulated experts (sim/)" in text
+    for title in (
+        "share of all calls",
+        "how trials ended",
+        "what a trial takes",
+        'against "random"',
+    ):
+        assert title in text
     summary = json.loads((evaluation / "summary.json").read_text())
     assert summary["metrics"].keys() == {
         "seconds", "local utility", "local accuracy", "local cents",
     }  # fmt: skip
     assert summary["config"]["policy"].endswith("/model")
     assert "algorithm" not in summary["config"]
+
+
+def test_policies_of_an_evaluation_are_compared_by_episode(evaluation, tmp_path):
+    parser = argparse.ArgumentParser()
+    compare.add_arguments(parser)
+    run_dir = str(evaluation)
+    words = [run_dir, run_dir, "--policy", "oracle", "--against", "random", "--out", str(tmp_path)]
+    arguments = parser.parse_args(words)
+    assert arguments.run(arguments) == 0
+    with (tmp_path / "compare.csv").open(newline="") as file:
+        accuracy, *others = csv.DictReader(file)
+    shares = {
+        policy: [line["is_solved"] for line in results_of(evaluation) if line["policy"] == policy]
+        for policy in ("oracle", "random")
+    }
+    assert float(accuracy["A"]) == pytest.approx(sum(shares["oracle"]) / 6)
+    assert float(accuracy["B"]) == pytest.approx(sum(shares["random"]) / 6)
+    assert accuracy["test"] == "McNemar, exact" and len(others) == 3
 
 
 def test_every_rollout_of_an_evaluation_can_be_read_and_repriced(evaluation, tmp_path):

@@ -56,9 +56,10 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_smoke_run_leaves_every_file_that_the_readme_names(smoke):
     assert {path.name for path in smoke.iterdir()} == {
-        "accuracy_over_cost.png", "checkpoints", "config.yaml", "evaluation_trajectories.jsonl",
-        "metrics.csv", "model", "results", "results.json", "results.jsonl", "results.md",
-        "reward_curve.png", "run.json", "summary.json", "trajectories.jsonl", "wandb",
+        "accuracy_over_cost.png", "call_shares.png", "checkpoints", "config.yaml",
+        "evaluation_trajectories.jsonl", "metrics.csv", "model", "results", "results.json",
+        "results.jsonl", "results.md", "reward_curve.png", "run.json", "summary.json",
+        "trajectories.jsonl", "wandb",
     }  # fmt: skip
     assert (smoke / "accuracy_over_cost.png").read_bytes().startswith(b"\x89PNG")
     assert (smoke / "reward_curve.png").read_bytes().startswith(b"\x89PNG")

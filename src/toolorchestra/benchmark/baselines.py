@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 
+from toolorchestra.benchmark.config import REFERENCES
 from toolorchestra.benchmark.oracle import Oracle, State
 from toolorchestra.benchmark.world import World
 from toolorchestra.engine.golden import Golden
@@ -25,7 +26,7 @@ from toolorchestra.engine.policies import (
 from toolorchestra.engine.scripted import ScriptedPolicy
 from toolorchestra.types import Episode, OfferedTool, ToolResult, Turn
 
-UNINFORMED = ("random", "ablest", "cheapest")
+UNINFORMED = REFERENCES
 INFORMED = ("greedy", "oracle")
 NOTHING, GOLDEN = "nothing", "golden"
 """What tasks of domains are between: what nobody has to do anything for, and what was meant."""

@@ -8,6 +8,10 @@ from toolorchestra.dataset.config import DatasetConfig
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.toolset.config import ToolsetConfig
 
+RANDOM = "random"
+REFERENCES = (RANDOM, "ablest", "cheapest")
+"""Scripted policies that are played in every world, as `benchmark/baselines.py` calls them."""
+
 
 @dataclass(kw_only=True)
 class TransferConfig:
@@ -40,6 +44,9 @@ class BenchmarkConfig:
     is_greedy: bool = True
     """Whether the policy says what is likeliest (paper: temperature 0), or samples at temperature 1
     (the original's code)."""
+    reference: str | None = None
+    """Whom preference scores compare with (Eq. 5-6: M0), a scripted policy; null: the start in
+    training (paper), "random" in an evaluation."""
     horizon: int = 4
     """Most paid calls that the oracle considers."""
     transfer: TransferConfig | None = None
@@ -50,6 +57,11 @@ class BenchmarkConfig:
             raise ValueError(
                 f"benchmark.num_episodes: {self.num_episodes} is not allowed; use 0 or at least 2, "
                 "or null for each held-out task once"
+            )
+        if self.reference is not None and self.reference not in REFERENCES:
+            raise ValueError(
+                f"benchmark.reference: {self.reference!r} is not allowed; use "
+                f"{', '.join(REFERENCES)} or null"
             )
         if not 1 <= self.horizon <= 6:
             raise ValueError(f"benchmark.horizon: {self.horizon} is not allowed; use 1 to 6")

@@ -46,6 +46,8 @@ class Result:
     """Paid for judging it, scored or not: no cost of the policy's."""
     user_usd: float = 0.0
     """Paid for simulating its user: no cost of the policy's."""
+    trial: int = 0
+    """Which of the policy's trials at the episode it is, from 0."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

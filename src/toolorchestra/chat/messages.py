@@ -23,7 +23,8 @@ def episode_messages(episode: Episode, system_prompt: str) -> list[Json]:
     """First messages of a rollout: the system prompt (if any), then the question and preference.
 
     Args:
-        episode: What to solve. Its instruction, when not empty, gets a line of its own.
+        episode: What to solve. Its instruction, when not empty, gets a line of its own, and how the
+            task is to be answered, where it says so, a paragraph.
         system_prompt: Text of the system message; empty for none. The rules of the task's domain
             follow it.
 
@@ -31,6 +32,8 @@ def episode_messages(episode: Episode, system_prompt: str) -> list[Json]:
         One or two chat messages.
     """
     question = question_text(episode.task.question, episode.preference.instruction)
+    if form := episode.task.metadata.get("answer_form", ""):
+        question = f"{question}\n\n{form}"
     goal = goal_of(episode.task)
     if goal is not None:
         system_prompt = f"{system_prompt}\n\n{goal.domain.policy}".strip()

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="RUN_DIR | KEY=VALUE",
         help="folders of runs; pricing=alt, or any other option of conf/pricing; out=FOLDER, where "
-        "reprice.csv and reprice.md go: by default the folder of the run, or of all runs",
+        "reprice.csv, .md and .tex go: by default the folder of the run, or of all runs",
     )
     parser.set_defaults(run=run)
 
@@ -62,11 +62,13 @@ def run(arguments: argparse.Namespace) -> int:
     out = Path(options.out) if options.out else _common(run_dirs)
     pages = [table.to_markdown() for table in reversed(tables)]
     _write(out / "reprice.md", "\n".join([*pages, f"{audit.told()}.\n"]))
+    _write(out / "reprice.tex", "\n".join(table.to_latex() for table in reversed(tables)))
     _write(out / "reprice.csv", file_table(tally).to_csv())
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for table in tables:
         console.print(table.to_rich())
-    print(f"{audit.told()}\nkept in {out / 'reprice.md'} and reprice.csv", flush=True)
+    told = f"kept in {out / 'reprice.md'}, reprice.csv and reprice.tex"
+    print(f"{audit.told()}\n{told}", flush=True)
     if audit.is_right:
         return 0
     print(

@@ -47,6 +47,9 @@ class TableConfig:
     that goes on from an earlier conversation."""
     skill: str = "general"
     """What its tasks take: the key of the tools' profiles, which simulated experts go by."""
+    answer_form: str = ""
+    """How the policy is told to answer, after the question; tools and judges are told nothing of
+    it. Where it asks for a confidence, an evaluation reports calibration. Empty: as it likes."""
 
     def __post_init__(self) -> None:
         for key in ("path", "split", "question", "answer", "skill"):

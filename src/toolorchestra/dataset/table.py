@@ -18,7 +18,7 @@ from toolorchestra.dataset.scan_cache import kept_scan
 from toolorchestra.dataset.split import SPLITS, Split, digest, long_digest
 from toolorchestra.dataset.table_load import check_columns, commit_of, load_table
 from toolorchestra.dataset.table_scan import EMPTY, Scan, checkable
-from toolorchestra.types import Task
+from toolorchestra.types import Json, Task
 
 if TYPE_CHECKING:
     import datasets
@@ -41,6 +41,7 @@ class TableTasks:
     left_out: Mapping[str, int] = field(default_factory=dict)
     """How many rows were not kept, by reason."""
     takes_free_text: bool = False
+    answer_form: str = ""
 
     def __call__(self, index: int, split: Split) -> Task:
         """Task number `index` of a split: each comes once before the first comes again."""
@@ -49,13 +50,16 @@ class TableTasks:
         question = row["question"].strip()
         form = checkable(question, row["answer"], takes_free_text=self.takes_free_text)
         assert form is not None, "rows are kept only where their answer can be checked"
+        metadata: Json = {"options": list(form.options)} if form.options else {}
+        if self.answer_form:
+            metadata["answer_form"] = self.answer_form
         return Task(
             id=_id(self.name, long_digest(question)),
             skill=self.skill,
             question=question,
             answer=form.answer,
             answer_kind=form.kind,
-            metadata={"options": list(form.options)} if form.options else {},
+            metadata=metadata,
         )
 
 
@@ -101,6 +105,7 @@ def table_tasks(
         rows=parts,
         left_out=dict(scan.left_out),
         takes_free_text=takes_free_text,
+        answer_form=config.answer_form.strip(),
     )
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from toolorchestra.launch.job.journal import FINISHED
 from toolorchestra.launch.status import PointStatus
 from toolorchestra.report.comparison import compare
-from toolorchestra.report.files import replace_text
 from toolorchestra.report.metrics import read_metrics
 from toolorchestra.report.recorder import METRICS_FILE
 from toolorchestra.report.table import Cell, Table
+from toolorchestra.report.written import write_table
 
 WIDTH = 160
 """Columns of a table where nobody's terminal says how many there are."""
@@ -69,11 +69,10 @@ def tell_comparison(folder: Path, run_dirs: Sequence[Path]) -> None:
 
 
 def show(table: Table, path: Path) -> None:
-    """Prints a table; keeps it as Markdown and CSV."""
+    """Prints a table; keeps it as Markdown, CSV and LaTeX."""
     from rich.console import Console
 
-    replace_text(path.with_suffix(".md"), table.to_markdown())
-    replace_text(path.with_suffix(".csv"), table.to_csv())
+    write_table(table, path)
     Console(width=None if sys.stdout.isatty() else WIDTH).print(table.to_rich())
     print(f"kept in {path.with_suffix('.md')}", flush=True)
 

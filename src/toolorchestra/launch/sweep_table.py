@@ -60,15 +60,14 @@ class SweepTable(Callback):
         from rich.console import Console
 
         from toolorchestra.report.comparison import compare
-        from toolorchestra.report.files import replace_text
+        from toolorchestra.report.written import write_table
 
         folder = Path(config.hydra.sweep.dir)
         finished = [point.run_dir for point in self._points if point.run_dir is not None]
         failed = [point for point in self._points if point.run_dir is None]
         if finished:
             table = compare(finished)
-            replace_text(folder / "comparison.md", table.to_markdown())
-            replace_text(folder / "comparison.csv", table.to_csv())
+            write_table(table, folder / "comparison")
             Console(width=None if sys.stdout.isatty() else 160).print(table.to_rich())
             print(f"kept in {folder / 'comparison.md'}", flush=True)
         if failed:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from toolorchestra.benchmark.evaluate import ORACLE_BOUND, Result
 from toolorchestra.report.figures import PolicyPoint
+from toolorchestra.report.measures.attempt import Attempt
 from toolorchestra.report.stats import (
     Estimate,
+    accuracy,
     bootstrap_difference,
     bootstrap_mean,
     closed_share,
-    wilson,
 )
 from toolorchestra.report.table import Cell, Table
 
@@ -36,6 +37,14 @@ class Evaluation:
     """The policy that all this is about."""
     start: str | None = START
     """What the subject was made from; None: not known here."""
+    attempts: tuple[Attempt, ...] = ()
+    """The trials behind the results, for what results do not hold; none: that is left out."""
+    reference: str = START
+    """Whose trials preference scores compare with."""
+    max_turns: int = 0
+    """What trials were limited to."""
+    is_greedy: bool = False
+    """Whether the models said what is likeliest."""
 
     def of(self, policy: str, world: str) -> list[Result]:
         """Results of one policy in one world, in the episodes' order."""
@@ -240,15 +249,18 @@ def _scored(results: Sequence[Result]) -> list[Result]:
 def _paired(
     evaluation: Evaluation, world: str, ours: str, theirs: str
 ) -> tuple[list[float], list[float], list[str]]:
-    """Utilities of two policies on the episodes that both have a score for."""
-    left = {r.episode: r.utility for r in evaluation.of(ours, world)}
-    right = {r.episode: r.utility for r in evaluation.of(theirs, world)}
-    pairs = [
-        (float(mine), float(other), episode)
-        for episode, mine in left.items()
-        if mine is not None and (other := right.get(episode)) is not None
-    ]
-    return [p[0] for p in pairs], [p[1] for p in pairs], [p[2] for p in pairs]
+    """Utilities of two policies on the episodes that both have a score for: means over trials."""
+    left, right = _utilities(evaluation, world, ours), _utilities(evaluation, world, theirs)
+    episodes = [episode for episode in left if episode in right]
+    return [left[e] for e in episodes], [right[e] for e in episodes], episodes
+
+
+def _utilities(evaluation: Evaluation, world: str, policy: str) -> dict[str, float]:
+    found: dict[str, list[float]] = {}
+    for result in evaluation.of(policy, world):
+        if result.utility is not None:
+            found.setdefault(result.episode, []).append(result.utility)
+    return {episode: math.fsum(values) / len(values) for episode, values in found.items()}
 
 
 def _mean(
@@ -264,4 +276,5 @@ def _accuracy(policy: str, results: Sequence[Result]) -> Estimate | None:
     """Share solved; the bound's are probabilities, so that Wilson's interval does not fit them."""
     if not results or policy == ORACLE_BOUND:
         return _mean(results, lambda r: r.is_solved)
-    return wilson(sum(result.is_solved == 1 for result in results), len(results))
+    outcomes = [result.is_solved or 0.0 for result in results]
+    return accuracy(outcomes, clusters=[result.episode for result in results])

@@ -83,14 +83,14 @@ def draw_reward_curve(
     }
     if not any(curves.values()):
         raise ValueError(f"{metrics_csv} holds none of {', '.join(series)}: nothing to draw")
-    figure, axes = _blank(title, is_simulated=is_simulated)
+    figure, axes = blank(title, is_simulated=is_simulated)
     for (label, points), colour in zip(curves.items(), COLOURS, strict=False):
         if points:
             _draw_curve(axes, points, label=label, colour=colour)
     axes.set_xlabel("training step")
     axes.set_ylabel("share or reward (no unit)")
     axes.legend(frameon=False, loc="best")
-    _save(figure, png)
+    save(figure, png)
 
 
 def draw_accuracy_over_cost(
@@ -110,7 +110,7 @@ def draw_accuracy_over_cost(
         title: Heading of the picture.
         is_simulated: Whether simulated tools were involved, which the caption then says.
     """
-    figure, axes = _blank(title, is_simulated=is_simulated)
+    figure, axes = blank(title, is_simulated=is_simulated)
     if frontier:
         cents, accuracies = zip(*sorted(frontier), strict=True)
         axes.plot(cents, accuracies, color="#777777", linestyle="--", label="oracle frontier")
@@ -130,10 +130,10 @@ def draw_accuracy_over_cost(
     axes.set_ylabel("accuracy (share of episodes solved)")
     axes.margins(x=0.15, y=0.12)
     _label(axes, points)
-    _save(figure, png)
+    save(figure, png)
 
 
-def _blank(title: str, *, is_simulated: bool) -> tuple[Figure, Axes]:
+def blank(title: str, *, is_simulated: bool) -> tuple[Figure, Axes]:
     """An empty picture of 1000 x 620 pixels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -200,7 +200,8 @@ def _label(axes: Axes, points: Sequence[PolicyPoint]) -> None:
         name.set_in_layout(False)  # its place was measured; the axes must not move again
 
 
-def _save(figure: Figure, png: Path) -> None:
+def save(figure: Figure, png: Path) -> None:
+    """Writes a picture aside and renames it, so that it is whole or absent."""
     png.parent.mkdir(parents=True, exist_ok=True)
     aside = png.with_name(png.name + ".new")
     figure.savefig(aside, format="png")

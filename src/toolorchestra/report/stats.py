@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -50,6 +51,25 @@ def wilson(num_solved: int, num_tried: int, *, confidence: float = CONFIDENCE) -
     )
 
 
+def accuracy(outcomes: Sequence[float], *, clusters: Sequence[str], seed: int = 0) -> Estimate:
+    """Share of solved trials: Wilson's interval where each task was tried once, else a bootstrap.
+
+    Trials of one task resemble one another, so that Wilson's interval would be too narrow.
+
+    Args:
+        outcomes: 1 or 0 a trial.
+        clusters: Task of each trial.
+        seed: Of the bootstrap over tasks.
+
+    Raises:
+        ValueError: If there are no trials or the lengths differ.
+    """
+    _check_lengths([outcomes], clusters)
+    if len(set(clusters)) == len(clusters):
+        return wilson(sum(outcome == 1 for outcome in outcomes), len(outcomes))
+    return bootstrap_mean(outcomes, clusters=clusters, seed=seed)
+
+
 def bootstrap_mean(
     values: Sequence[float],
     *,
@@ -72,6 +92,32 @@ def bootstrap_mean(
     resampled_sums, resampled_sizes = _resample(sums, sizes, seed=seed)
     low, high = _interval(resampled_sums[:, 0] / resampled_sizes, confidence)
     return Estimate(value=float(sums[:, 0].sum() / sizes.sum()), low=low, high=high)
+
+
+def bootstrap_ratio(
+    parts: Sequence[float],
+    wholes: Sequence[float],
+    *,
+    clusters: Sequence[str] | None = None,
+    seed: int = 0,
+    confidence: float = CONFIDENCE,
+) -> Estimate | None:
+    """Sum of `parts` over the sum of `wholes`, with a bootstrap interval over clusters.
+
+    Returns:
+        None where the wholes sum to 0. Resamples in which they do are left out of the interval.
+
+    Raises:
+        ValueError: If there are no values or the lengths differ.
+    """
+    sums, sizes = _cluster_sums([parts, wholes], clusters)
+    part, whole = sums.sum(axis=0)
+    if whole == 0:
+        return None
+    resampled, _ = _resample(sums, sizes, seed=seed)
+    kept = resampled[resampled[:, 1] != 0]
+    low, high = _interval(kept[:, 0] / kept[:, 1], confidence)
+    return Estimate(value=float(part / whole), low=low, high=high)
 
 
 def bootstrap_difference(
@@ -187,12 +233,16 @@ def _cluster_sums(
 
 def _resample(sums: Floats, sizes: Floats, *, seed: int) -> tuple[Floats, Floats]:
     """Draw clusters with replacement: sums (resamples, series) and sizes (resamples,)."""
-    num_clusters = len(sizes)
-    rng = np.random.default_rng(seed)
-    counts = rng.multinomial(
-        num_clusters, np.full(num_clusters, 1 / num_clusters), size=NUM_RESAMPLES
-    ).astype(float)
+    counts = _draws(len(sizes), seed).astype(float)
     return counts @ sums, counts @ sizes
+
+
+@lru_cache(maxsize=8)
+def _draws(num_clusters: int, seed: int) -> npt.NDArray[np.int16]:
+    """How often each cluster is drawn, (resamples, clusters): the tables of a run share these."""
+    rng = np.random.default_rng(seed)
+    shares = np.full(num_clusters, 1 / num_clusters)
+    return rng.multinomial(num_clusters, shares, size=NUM_RESAMPLES).astype(np.int16)
 
 
 def _interval(resampled: Floats, confidence: float) -> tuple[float, float]:

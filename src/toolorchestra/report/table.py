@@ -1,4 +1,4 @@
-"""A small table with one set of rows and four renderings: terminal, Markdown, CSV and JSON.
+"""A small table, one set of rows, to be had as text, Markdown, LaTeX, CSV and JSON.
 
 Readers get "0.74 ± 0.03"; files for programs keep the value and both ends of its interval.
 """
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from toolorchestra.report.latex import latex_table
 from toolorchestra.report.stats import Estimate
 
 if TYPE_CHECKING:
@@ -45,6 +46,16 @@ class Table:
         lines += [tuple(map(_escape, cells)) for cells in self._texts()]
         parts = [f"**{self.title}**", "\n".join(f"| {' | '.join(line)} |" for line in lines)]
         return "\n\n".join(parts + ([self.note] if self.note else [])) + "\n"
+
+    def to_latex(self) -> str:
+        """The table for a LaTeX document that loads booktabs; every text in it is escaped."""
+        return latex_table(
+            title=self.title,
+            columns=self.columns,
+            rows=self._texts(),
+            is_numeric=self._is_numeric(),
+            note=self.note,
+        )
 
     def to_csv(self) -> str:
         """The table with all digits; an estimate fills the columns x, x_low and x_high."""

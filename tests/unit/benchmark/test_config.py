@@ -30,6 +30,10 @@ def test_the_defaults_pass_and_0_means_no_evaluation():
         ({"num_episodes": -3}, "benchmark.num_episodes: -3 is not allowed; use 0 or at least 2"),
         ({"horizon": 0}, "benchmark.horizon: 0 is not allowed; use 1 to 6"),
         ({"horizon": 7}, "benchmark.horizon: 7 is not allowed; use 1 to 6"),
+        (
+            {"reference": "start"},
+            "benchmark.reference: 'start' is not allowed; use random, ablest, cheapest or null",
+        ),
     ],
 )
 def test_values_out_of_range_are_refused(changes, message):

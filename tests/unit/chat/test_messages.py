@@ -60,6 +60,16 @@ def test_without_preference_or_system_prompt_only_the_question_is_shown(instruct
     assert episode_messages(episode(instruction), "") == [user]
 
 
+def test_how_to_answer_follows_as_a_paragraph_where_the_task_says_so():
+    asked = episode("Be cheap.")
+    form = {"answer_form": "Answer: x\nConfidence: x"}
+    asked = replace(asked, task=replace(asked.task, metadata=form))
+    (message,) = episode_messages(asked, "")
+    assert message["content"] == (
+        "What is 2 + 2?\nPreference: Be cheap.\n\nAnswer: x\nConfidence: x"
+    )
+
+
 def test_the_answer_and_the_display_name_are_never_shown():
     said = str(episode_messages(replace(episode("x"), seed=77), "")) + str(
         tool_schemas([TOOL], style="full")

@@ -31,6 +31,7 @@ def test_a_run_is_repriced_into_its_own_folder(run_dir, capsys):
     assert text.index("policy and tools") < text.index("by what was paid for")
     assert "| training | seen | 0 | 1 | 1.0000 | unknown (2) |" in text
     assert (run_dir / "reprice.csv").read_text().startswith("run,policy,world,steps,tasks,for,")
+    assert (run_dir / "reprice.tex").read_text().count(r"\begin{table}") == 2
 
 
 def test_each_schedule_that_may_be_drawn_is_a_column(run_dir, tmp_path):

@@ -82,6 +82,11 @@ def test_hle_asks_every_question_without_a_picture(tmp_path):
     assert tasks["How many edges has a cube?"].answer_kind == "number"
     assert tasks["Why is the sky of Mars red?"].answer_kind == "text"
     assert "made up" not in json.dumps([t.question + str(t.metadata) for t in tasks.values()])
+    for question, task in tasks.items():  # how to answer is told beside the question
+        asked_for = [line.partition(":")[0] for line in task.metadata["answer_form"].splitlines()]
+        assert asked_for[1:] == ["Explanation", "Answer", "Confidence"]
+        assert "Confidence" not in question
+    assert tasks[OPTIONS].metadata["options"]
 
 
 def test_hle_whole_asks_those_with_a_picture_too(tmp_path):

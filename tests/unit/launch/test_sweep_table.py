@@ -52,6 +52,7 @@ def test_finished_points_make_one_table_on_disk_and_on_the_terminal(sweep, tmp_p
     text = (tmp_path / "comparison.md").read_text()
     assert "seed" in text and "0.25" in text and "toolset=local" in text
     assert (tmp_path / "comparison.csv").read_text().count("\n") == 3
+    assert r"\toprule" in (tmp_path / "comparison.tex").read_text()
 
 
 def test_a_failed_point_is_told_named_at_the_end_and_turns_the_exit_status(sweep, tmp_path, capsys):

@@ -7,9 +7,15 @@ import math
 from dataclasses import replace
 
 import pytest
+from tests.unit.report.measures.attempts import attempt
 
 from toolorchestra.benchmark.evaluate import ORACLE_BOUND, Result
-from toolorchestra.report.closing import write_pictures, write_summary, write_tables
+from toolorchestra.report.closing import (
+    derived_turns,
+    write_pictures,
+    write_summary,
+    write_tables,
+)
 from toolorchestra.report.comparison import compare
 from toolorchestra.report.evaluation import START, TRAINED, Evaluation
 from toolorchestra.report.metrics import MetricsCsv
@@ -49,10 +55,40 @@ def test_tables_are_written_in_every_form_with_every_single_result(tmp_path, eva
     assert all(table.title in text for table in main)
     assert "sim/gpt_5" in text and "(sim/)" in text
     tables = json.loads((tmp_path / "results.json").read_text())
-    assert len(tables) == len(list((tmp_path / "results").iterdir())) == 5
+    # the main one, the differences, three breakdowns, shares of calls, and how trials ended
+    assert len(tables) == 7
+    for ending in ("csv", "tex"):
+        assert len(list((tmp_path / "results").glob(f"*.{ending}"))) == 7
     lines = (tmp_path / "results.jsonl").read_text().splitlines()
     assert len(lines) == 4 * 12
     assert json.loads(lines[0])["tool_counts"] == {"gpt_5": 1}
+
+
+def played(evaluation, *, num_turns, **changes):
+    """The evaluation with the attempts behind it."""
+    attempts = [
+        attempt(r.policy, r.episode, turn_usd=(0.001,) * num_turns, **changes)
+        for r in evaluation.results
+        if r.policy != ORACLE_BOUND
+    ]
+    return replace(evaluation, attempts=tuple(attempts), is_greedy=True, max_turns=50)
+
+
+def test_what_trials_tell_is_written_where_it_applies(tmp_path, evaluation):
+    told = played(evaluation, num_turns=11, confidence=0.5, is_asked_confidence=True)
+    twice = [*told.results, *(replace(r, trial=1) for r in told.results)]
+    main = write_tables(tmp_path, replace(told, results=tuple(twice)), {})
+    assert {"pass@k", "calibration"} <= {word for t in main for word in t.title.split()}
+    text = (tmp_path / "results.md").read_text()
+    for title in ("what a trial takes", 'against "start"', "by turns allowed (derived)"):
+        assert title in text
+
+
+def test_limits_of_turns_are_told_of_greedy_trials_that_were_long_enough_for_one(evaluation):
+    assert derived_turns(played(evaluation, num_turns=11), "seen")
+    assert derived_turns(played(evaluation, num_turns=10), "seen") == []
+    sampled = replace(played(evaluation, num_turns=11), is_greedy=False)
+    assert derived_turns(sampled, "seen") == [] == derived_turns(evaluation, "seen")
 
 
 def test_a_summary_holds_choices_and_figures_that_a_comparison_reads(tmp_path, evaluation):
@@ -85,9 +121,10 @@ def test_the_figures_of_an_evaluation_alone_are_its_subjects(tmp_path, evaluatio
 
 def test_an_evaluation_of_a_world_of_any_name_needs_no_curve(tmp_path, evaluation):
     results = tuple(replace(one, world="local") for one in evaluation.results)
-    options = {"title": "t", "frontier": [], "is_simulated": True}
+    options = {"title": "t", "frontier": [], "is_simulated": True, "shown_as": {}}
     write_pictures(tmp_path, replace(evaluation, results=results), **options)
-    assert [path.name for path in tmp_path.iterdir()] == ["accuracy_over_cost.png"]
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"accuracy_over_cost.png", "call_shares.png"}
 
 
 def test_a_share_that_is_not_defined_is_left_out_and_never_written_as_nan(tmp_path, evaluation):
@@ -102,14 +139,17 @@ def test_a_share_that_is_not_defined_is_left_out_and_never_written_as_nan(tmp_pa
 
 def test_pictures_are_drawn_of_what_there_is(tmp_path, evaluation):
     journal = MetricsCsv(tmp_path / "metrics.csv")
-    options = {"title": "t", "frontier": [(0.0, 0.1), (1.0, 0.9)], "is_simulated": True}
+    frontier = [(0.0, 0.1), (1.0, 0.9)]
+    options = {"title": "t", "frontier": frontier, "is_simulated": True, "shown_as": {}}
     write_pictures(tmp_path, None, **options)
     assert not list(tmp_path.glob("*.png"))
     for step in range(3):
         journal.write(step, {"reward/mean": math.sin(step), "accuracy": 0.5, "utility": 0.1})
-    write_pictures(tmp_path, evaluation, **options)
+    write_pictures(tmp_path, played(evaluation, num_turns=11), **options)
     assert {path.name for path in tmp_path.glob("*.png")} == {
+        "accuracy_by_turns.png",
         "accuracy_over_cost.png",
+        "call_shares.png",
         "reward_curve.png",
     }
 

@@ -251,3 +251,19 @@ def test_a_column_that_one_world_pays_for_is_in_all_worlds_tables():
         result(START, "e0", 1.0, world="transfer", user_usd=0.01), result(START, "e0", 1.0)
     )
     assert rows_of(main_table(both, "seen"))[START]["user cents"].value == 0.0
+
+
+def test_of_several_trials_at_an_episode_the_mean_is_compared_and_tasks_are_resampled():
+    several = evaluation(
+        result(TRAINED, "e0", 1.0),
+        result(TRAINED, "e0", 0.0, trial=1),
+        result(TRAINED, "e1", 1.0),
+        result(TRAINED, "e1", 1.0, trial=1),
+        result(START, "e0", 0.0),
+        result(START, "e1", 0.5),
+    )
+    (difference, _) = (row[2] for row in comparison_table(several).rows)
+    assert difference.value == pytest.approx(0.5)  # 0.5 - 0 and 1 - 0.5
+    row = rows_of(main_table(several, "seen"))[TRAINED]
+    assert row["accuracy"].value == pytest.approx(0.75) and row["accuracy"].high == 1.0
+    assert main_table(several, "seen").title == "seen world: 2 held-out episodes"

@@ -78,7 +78,7 @@ def test_matplotlib_is_loaded_only_to_draw_and_pyplot_never():
     code = (
         "import sys, toolorchestra.report.figures as f\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "f._blank('t', is_simulated=True)\n"
+        "f.blank('t', is_simulated=True)\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -5,8 +5,10 @@ import pytest
 
 from toolorchestra.report.stats import (
     Estimate,
+    accuracy,
     bootstrap_difference,
     bootstrap_mean,
+    bootstrap_ratio,
     closed_share,
     cohens_kappa,
     wilson,
@@ -153,3 +155,29 @@ def test_kappas_interval_is_wider_where_answers_come_in_clusters():
 def test_kappa_refuses_judges_of_different_answers():
     with pytest.raises(ValueError):
         cohens_kappa([True], [True, False])
+
+
+def test_the_accuracy_of_one_trial_a_task_has_wilsons_interval():
+    assert accuracy([1.0, 0.0, 1.0], clusters=["a", "b", "c"]) == wilson(2, 3)
+
+
+def test_the_accuracy_of_several_trials_a_task_is_bootstrapped_over_tasks():
+    outcomes, tasks = [1.0, 1.0, 0.0, 0.0], ["a", "a", "b", "b"]
+    found = accuracy(outcomes, clusters=tasks)
+    assert found == bootstrap_mean(outcomes, clusters=tasks)
+    # two tasks: one that is always solved, one that never is
+    assert found == Estimate(value=0.5, low=0.0, high=1.0)
+
+
+def test_a_ratio_is_of_sums_and_resampled_by_cluster():
+    found = bootstrap_ratio([3.0, 0.0], [4.0, 1.0])
+    # a resample is 3/4 twice, 0/1 twice, or one of each
+    assert found == Estimate(value=3 / 5, low=0.0, high=0.75)
+    together = bootstrap_ratio([3.0, 0.0], [4.0, 1.0], clusters=["a", "a"])
+    assert together == Estimate(value=0.6, low=0.6, high=0.6)
+
+
+def test_a_ratio_of_nothing_is_not_defined_and_resamples_of_nothing_are_left_out():
+    assert bootstrap_ratio([0.0], [0.0]) is None
+    found = bootstrap_ratio([1.0, 0.0], [2.0, 0.0])
+    assert found == Estimate(value=0.5, low=0.5, high=0.5)
