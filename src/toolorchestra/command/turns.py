@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 from rich.console import Console
 
 from toolorchestra.command.written import keep_table
-from toolorchestra.launch.run_dir import CONFIG_FILE
+from toolorchestra.entry.run_dir import CONFIG_FILE
 from toolorchestra.launch.summary import WIDTH
 from toolorchestra.report.evaluation import SIMULATED_NOTE
 from toolorchestra.report.measures.attempt import Attempt, read_attempts
