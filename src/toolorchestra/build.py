@@ -16,6 +16,7 @@ from toolorchestra.config import Config, PlayConfig
 from toolorchestra.dataset.episode import EpisodeSampler
 from toolorchestra.dataset.source import TaskSource
 from toolorchestra.dataset.split import Split
+from toolorchestra.engine.api import ApiEngine
 from toolorchestra.engine.base import PolicyEngine
 from toolorchestra.engine.transformers_engine import TransformersEngine
 from toolorchestra.engine.vllm.engine import VllmEngine
@@ -24,7 +25,7 @@ from toolorchestra.engine.vllm.transfer import GpuTransfer, vllm_sender
 from toolorchestra.engine.vllm.weights import WeightFolders
 from toolorchestra.engine.vllm.worker import VllmWorker
 from toolorchestra.judge.registry import build_judge
-from toolorchestra.model.config import ModelConfig
+from toolorchestra.model.config import ApiConfig, ModelConfig
 from toolorchestra.model.policy import load_policy
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.provider.cassette import Cassette
@@ -97,7 +98,19 @@ def build_speaker(config: ModelConfig, tokenizer: PreTrainedTokenizerBase) -> Sp
         system_prompt=config.system_prompt,
         tool_style=config.tool_style,
         upstream=config.upstream if config.protocol == "upstream" else None,
+        is_native=config.api is not None,
     )
+
+
+def build_providers(config: PlayConfig, cassette: Cassette) -> Providers | None:
+    """Who answers for real models and searches; None where nobody is asked."""
+    has_api = config.model.api is not None
+    is_asked = _has_real_experts(config) or "llm" in (config.judge.kind, config.user.kind)
+    return Providers(config.provider, cassette) if is_asked or has_api else None
+
+
+def _has_real_experts(config: PlayConfig) -> bool:
+    return any(toolset.experts == "real" for _, toolset, _, _ in worlds_of(config))
 
 
 def build_stage(
@@ -105,21 +118,23 @@ def build_stage(
     speaker: Speaker,
     run_dir: Path | None = None,
     cassette: Cassette | None = None,
+    providers: Providers | None = None,
 ) -> Stage:
     """What plays episodes, whoever samples the messages; what it pays is kept in `run_dir`.
+
+    It closes `providers`, which it makes where none are given.
 
     Raises:
         ValueError: A tool cannot be had, or the cassette cannot be used.
     """
-    is_real = any(toolset.experts == "real" for _, toolset, _, _ in worlds_of(config))
+    waits = _has_real_experts(config) or config.model.api is not None
     cassette = cassette or Cassette(config.provider.cassette)
-    has_providers = is_real or "llm" in (config.judge.kind, config.user.kind)
-    providers = Providers(config.provider, cassette) if has_providers else None
+    providers = providers or build_providers(config, cassette)
     environments = Environments()
     return Stage(
         tools=build_tools(config, environments, providers=providers, cassette=cassette),
         providers=providers,
-        expert_deadline_s=config.provider.deadline_s if is_real else None,
+        expert_deadline_s=config.provider.deadline_s if waits else None,
         user=build_user(config.user, config.pricing, providers, environments),
         judge=build_judge(config.judge, config.pricing, providers),
         spending=Spending(config.max_cost_usd, run_dir=run_dir),
@@ -148,6 +163,21 @@ def build_engine(
         max_length=config.model.max_context,
         batch_wait_s=config.rollout.batch_wait_s,
         prefill_tokens=config.rollout.prefill_tokens,
+    )
+
+
+def build_api_engine(config: PlayConfig, api: ApiConfig, providers: Providers) -> ApiEngine:
+    """The engine that asks a provider for the policy's messages.
+
+    Raises:
+        ValueError: The provider's key is not set.
+    """
+    return ApiEngine(
+        providers.client(api.provider, config.model.path),
+        api,
+        system_prompt=config.model.system_prompt,
+        tool_style=config.model.tool_style,
+        deadline_s=config.provider.deadline_s,
     )
 
 

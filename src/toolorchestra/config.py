@@ -120,6 +120,11 @@ class Config(PlayConfig):
                 f"dataset.is_heldout: true is not allowed in training, and {self.dataset.name} has "
                 "held-out tasks alone; use another dataset, and this one in benchmark.dataset"
             )
+        if self.model.api is not None:
+            raise ValueError(
+                f"model.api: {self.model.name} is not allowed in training, as a model behind an "
+                "API has no weights here; use evaluate.py, or another model"
+            )
 
     @property
     def world(self) -> str:

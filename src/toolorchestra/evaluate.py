@@ -8,17 +8,29 @@ from contextlib import closing
 from pathlib import Path
 
 from omegaconf import DictConfig
+from transformers import PreTrainedModel
 
 from toolorchestra.arenas import build_arenas, build_tasks
 from toolorchestra.benchmark.config import RANDOM
-from toolorchestra.build import build_engine, build_speaker, build_stage, choices
+from toolorchestra.build import (
+    build_api_engine,
+    build_engine,
+    build_providers,
+    build_speaker,
+    build_stage,
+    choices,
+)
 from toolorchestra.config import EvaluateConfig
+from toolorchestra.engine.api import ApiEngine
+from toolorchestra.engine.base import PolicyEngine
 from toolorchestra.finish import play_all, show
-from toolorchestra.model.policy import load_policy
+from toolorchestra.model.policy import load_policy, tiny_tokenizer
 from toolorchestra.opening import Opening, opened, use_threads
+from toolorchestra.provider.providers import Providers
 from toolorchestra.report.closing import RESULTS_FILE, write_summary
 from toolorchestra.report.evaluation import POLICY, Evaluation
 from toolorchestra.report.measures.attempt import read_attempts
+from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.room import check_room
 from toolorchestra.worlds import check_worlds
 
@@ -55,13 +67,15 @@ def _check(options: EvaluateConfig) -> list[str]:
 
 def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
     options, run_dir = opening.options, opening.run_dir
-    model, tokenizer = load_policy(options.model)
-    speaker = build_speaker(options.model, tokenizer)
+    providers = build_providers(options, opening.cassette)
+    model, speaker, engine = _open_policy(options, run_dir, providers)
     tasks = build_tasks(options, options.heldout)
-    check_room(options, speaker, tasks, split="heldout")
+    # an API counts its tokens itself: what is to have room are the scripted policies beside it
+    shown = speaker.chatting() if model is None else speaker
+    check_room(options, shown, tasks, split="heldout")
     arenas = build_arenas(options, tasks)
-    engine = build_engine(options, model, speaker, run_dir)
-    with closing(build_stage(options, speaker, run_dir, opening.cassette)) as stage:
+    stage = build_stage(options, speaker, run_dir, opening.cassette, providers)
+    with closing(stage):
         try:
             results = play_all(
                 arenas,
@@ -87,3 +101,17 @@ def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
     title = "/".join(Path(options.model.path).parts[-2:])
     show(run_dir, options, evaluation, arenas=arenas, title=title)
     return evaluation
+
+
+def _open_policy(
+    options: EvaluateConfig, run_dir: Path, providers: Providers | None
+) -> tuple[PreTrainedModel | None, Speaker, PolicyEngine | ApiEngine]:
+    """The weights, where they are here, how the policy is spoken to, and what samples from it."""
+    api = options.model.api
+    if api is None:
+        model, tokenizer = load_policy(options.model)
+        speaker = build_speaker(options.model, tokenizer)
+        return model, speaker, build_engine(options, model, speaker, run_dir)
+    assert providers is not None, "somebody is asked for the policy's messages"
+    engine = build_api_engine(options, api, providers)
+    return None, build_speaker(options.model, tiny_tokenizer()), engine

@@ -16,6 +16,7 @@ from toolorchestra.benchmark.contest import Arena, hold_contest, oracle_frontier
 from toolorchestra.benchmark.evaluate import Result
 from toolorchestra.build import tool_labels
 from toolorchestra.config import PlayConfig
+from toolorchestra.engine.api import ApiEngine
 from toolorchestra.engine.base import Engine, PolicyEngine
 from toolorchestra.engine.scripted import ScriptedEngine
 from toolorchestra.entry.run_dir import CONFIG_FILE, PLACE_KEYS
@@ -39,9 +40,9 @@ WIDTH = 120
 
 def play_all(
     arenas: Sequence[Arena],
-    models: Mapping[str, PreTrainedModel],
+    models: Mapping[str, PreTrainedModel | None],
     *,
-    engine: PolicyEngine,
+    engine: PolicyEngine | ApiEngine,
     stage: Stage,
     speaker: Speaker,
     run_dir: Path,
@@ -51,7 +52,7 @@ def play_all(
 
     Args:
         arenas: Where to play.
-        models: By the names under which results list them.
+        models: By the names under which results list them; None: that of an API, which has none.
         engine: Samples from each in turn; their order tells their versions apart.
         stage: Plays the episodes.
         speaker: How the models are spoken to; scripted policies always hold a growing chat.
@@ -59,8 +60,10 @@ def play_all(
         run_dir: Where every rollout is written to in full.
     """
 
-    def ready(model: PreTrainedModel, version: int) -> Engine:
-        stage.run(engine.load(model, version))
+    def ready(model: PreTrainedModel | None, version: int) -> Engine:
+        if model is not None:
+            assert not isinstance(engine, ApiEngine), "an API has no weights to load"
+            stage.run(engine.load(model, version))
         return engine
 
     def play(engine: Engine, episodes: Sequence[Episode]) -> list[Played]:

@@ -20,12 +20,12 @@ ResultStatus = Literal["ok", "abstained", "policy_error", "provider_error"]
 policy_error: the call was malformed or impossible, which the message explains; provider_error: the
 tool's own fault after all retries, which voids the rollout."""
 
-FinishReason = Literal["stop", "length"]
+FinishReason = Literal["stop", "length", "content_filter"]
 
 RolloutStatus = Literal["answered", "max_turns", "context_full", "truncated", "over_budget", "void"]
 """answered: the policy ended with a message that calls no tool; truncated: a turn hit its token
-limit; context_full: a turn or its results had no room; over_budget: it cost more than it may;
-void: an infrastructure fault or a missed deadline, never scored."""
+limit, or a filter of its provider; context_full: a turn or its results had no room; over_budget:
+it cost more than it may; void: an infrastructure fault or a missed deadline, never scored."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -205,6 +205,8 @@ class Turn:
     policy_cost_usd: float
     user: UserMessage | None = None
     """None where the message calls a tool, and in episodes without a user."""
+    is_native: bool = False
+    """Whether calls came apart from the text, from an API: what looks like one in it is none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

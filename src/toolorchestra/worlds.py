@@ -51,6 +51,7 @@ def check_worlds(config: PlayConfig) -> list[str]:
         raise ValueError(
             f"max_cost_usd: {config.max_cost_usd} is not allowed; use dollars above 0, or null"
         )
+    check_policy(config)
     notes = check_user(config)
     deadlines_s = (None, config.provider.deadline_s)
     limit_s = min(config.rollout.timeouts_s(deadline_s=end)[0] for end in deadlines_s)
@@ -78,6 +79,34 @@ def check_worlds(config: PlayConfig) -> list[str]:
         check_table(config.preference, config.toolset.tools)
     check_judge(config.judge, config.pricing, config.provider)
     return notes
+
+
+def check_policy(config: PlayConfig) -> None:
+    """Checks that a policy behind an API can be asked.
+
+    Raises:
+        ValueError: It cannot.
+    """
+    api, provider = config.model.api, config.provider
+    if api is None:
+        return
+    if api.provider not in provider.providers:
+        raise ValueError(
+            f"model.api.provider: {api.provider!r} is not allowed; use one of provider.providers, "
+            f"which has {', '.join(provider.providers) or 'none'}"
+        )
+    served = provider.providers[api.provider]
+    if served.api != "chat":
+        raise ValueError(
+            f"provider.providers.{api.provider}.api: {served.api} is not allowed for the policy, "
+            "which needs native tool calls; use chat"
+        )
+    if config.rollout.engine != "transformers":
+        raise ValueError(
+            f"rollout.engine: {config.rollout.engine!r} is not allowed with model.api, whose "
+            "provider samples; use rollout=transformers, or a model with weights"
+        )
+    _check_key(provider, api.provider, wanted_by="model.api", instead="or evaluate another model")
 
 
 def check_judge(judge: JudgeConfig, pricing: PricingConfig, provider: ProvidersConfig) -> None:
@@ -234,10 +263,14 @@ def _check_served(provider: ProvidersConfig, model: str, *, wanted_by: str, inst
             f"provider.providers: none serves {model!r}, which {wanted_by} needs; add it to "
             f"one's models, {instead}"
         )
-    variable = found[1].key_env
+    _check_key(provider, found[0], wanted_by=wanted_by, instead=instead)
+
+
+def _check_key(provider: ProvidersConfig, name: str, *, wanted_by: str, instead: str) -> None:
+    variable = provider.providers[name].key_env
     if variable and provider.cassette.mode != "replay" and not os.environ.get(variable):
         raise ValueError(
-            f"provider.providers.{found[0]}.key_env: the environment variable {variable} is "
+            f"provider.providers.{name}.key_env: the environment variable {variable} is "
             f"not set, and {wanted_by} needs it; set it, {instead}"
         )
 

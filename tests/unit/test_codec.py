@@ -142,7 +142,11 @@ def test_a_missing_key_is_named_even_where_the_field_has_a_default(key):
         (("turns", 0, "completion_ids", 1), True, r"completion_ids\[1\]: expected an integer"),
         (("turns", 0, "logprobs", 0), float("inf"), r"logprobs\[0\]: expected a finite number"),
         (("turns", 0, "calls", 0, "arguments"), "{}", r"calls\[0\]\.arguments: expected an object"),
-        (("turns", 0, "finish_reason"), "eos", r"finish_reason: expected one of stop, length; got"),
+        (
+            ("turns", 0, "finish_reason"),
+            "eos",
+            r"finish_reason: expected one of stop, length, content_filter; got",
+        ),
         (("turns",), {"0": 1}, r"Rollout\.turns: expected a list"),
         (("rows", 0, "ids"), [1], r"Rollout\.rows\[0\]: row fields differ in length"),
         (("status",), ["void"], r"Rollout\.status: expected one of answered"),

@@ -98,7 +98,7 @@ def borrowed(root: Root) -> set[str]:
 
 
 def test_the_options_are_those_that_the_documentation_names() -> None:
-    assert options("toolset") == ["basic", "full", "local", "unseen", "upstream"]
+    assert options("toolset") == ["basic", "full", "local", "none", "unseen", "upstream"]
     assert options("pricing") == ["alt", "fireworks", "nebius", "novita", "official", "varied"]
     wishes = ["frugal", "hurried", "mixed", "none", "pairs", "thorough", "tool"]
     assert options("preference") == wishes
@@ -146,6 +146,10 @@ def test_every_preference_composes_with_every_toolset(preference: str, toolset: 
     chosen = build("toolset", f"toolset={toolset}")
     tools = chosen.on_offer
     assert wanted.name == preference
+    if (toolset, preference) == ("none", "tool"):
+        with pytest.raises(ValueError, match="'tool' alone is not allowed"):
+            check_preference(wanted, tools)
+        return
     check_preference(wanted, tools)
     table = build_table(wanted, chosen) if wanted.uses_table else None
     drawn = draw_preference(wanted.kinds, list(tools), Random(0), table=table)

@@ -38,8 +38,11 @@ def baselines(world: World) -> Mapping[str, ScriptedPolicy]:
     Uninformed: a random tool, always the most able, always the cheapest, each moving on to its next
     choice where a tool abstains. Informed: the best success per dollar, and the oracle's own plan;
     with real models nobody is, and "ablest" goes by the profiles as a guess.
-    With tasks of domains, the one that does nothing, and the golden actions.
+    With tasks of domains, the one that does nothing, and the golden actions. Without tools there is
+    nothing to choose from, and none of these.
     """
+    if not world.tools and not world.has_domains:
+        return {}
     uninformed: dict[str, ScriptedPolicy] = {
         "random": FirstAnswer(pick_random),
         "ablest": FirstAnswer(pick_ablest(world.ability())),

@@ -94,7 +94,7 @@ def _result(policy: str, world: str, played: Played) -> Result:
     results = [result for turn in rollout.turns for result in turn.results]
     refused = sum(bool(result.metadata.get("malformed", False)) for result in results)
     # a message that was cut is one fault, even where no piece of it can be named
-    errors = sum(max(len(t.errors), int(t.finish_reason == "length")) for t in rollout.turns)
+    errors = sum(max(len(t.errors), int(t.finish_reason != "stop")) for t in rollout.turns)
     return Result(
         policy=policy,
         world=world,

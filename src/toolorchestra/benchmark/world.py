@@ -32,12 +32,17 @@ class World:
     def is_known(self) -> bool:
         """Whether the odds of every tool are what they seem: nobody knows a real model's.
 
-        Nor what a call of a domain's function is worth, which answers nothing by itself.
+        Nor what a call of a domain's function is worth, which answers nothing by itself, nor what
+        a policy without tools knows.
         """
         unknown = set(SIMULATED_KINDS)
-        return not self.has_domains and all(
-            self._toolset.is_simulated(name) or tool.kind not in unknown
-            for name, tool in self._toolset.tools.items()
+        return (
+            not self.has_domains
+            and bool(self.tools)
+            and all(
+                self._toolset.is_simulated(name) or tool.kind not in unknown
+                for name, tool in self._toolset.tools.items()
+            )
         )
 
     def right(self, tool: str, skill: str) -> float:

@@ -11,6 +11,8 @@ from toolorchestra.types import CallError, Json, ToolResult, Turn
 
 def said_in(turn: Turn) -> str:
     """What a turn's message says, without thinking and calls."""
+    if turn.is_native:
+        return answer_of(turn.text)
     return answer_of(parse_message(turn.text, finish_reason=turn.finish_reason).content)
 
 

@@ -8,8 +8,8 @@ runs no call at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolorchestra.chat.arguments import unknown_tool
@@ -37,6 +37,9 @@ class ParsedMessage:
     errors: tuple[CallError, ...]
     is_truncated: bool
     """Whether the message was cut; it then has no calls."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """What is wrong with calls whose arguments cannot be read, by their ids: see
+    `toolorchestra.chat.reply`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from transformers import PreTrainedModel
 
-from toolorchestra.types import Episode, FinishReason, Turn
+from toolorchestra.provider.base import Reply
+from toolorchestra.types import Episode, FinishReason, Turn, Usage
 
 
 class EngineFault(Exception):
@@ -18,13 +19,19 @@ class EngineFault(Exception):
     An engine that cannot go on raises something else, which ends the run.
     """
 
+    def __init__(self, message: str, *, usage: Usage = Usage()) -> None:  # noqa: B008
+        """Says what happened, and what was used up for it at a provider."""
+        super().__init__(message)
+        self.usage = usage
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
     """One message to be sampled.
 
     Token engines read `prompt_ids` alone; engines that play or call another policy read the
-    episode and its turns. `session` names the rollout, so that its prefix is computed once.
+    episode and its turns, and an API is given no ids. `session` names the rollout, so that its
+    prefix is computed once.
     """
 
     prompt_ids: tuple[int, ...]
@@ -48,6 +55,10 @@ class Completion:
     finish_reason: FinishReason
     version: int
     """Of the oldest weights that sampled any of it."""
+    reply: Reply | None = None
+    """Of an API, which answers in text and calls: what it said, in place of ids."""
+    is_context_full: bool = False
+    """Whether an API had no room for another message."""
 
 
 class Engine(Protocol):

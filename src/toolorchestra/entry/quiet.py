@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import warnings
 
-_CHATTY = ("faiss.loader", "lightning.pytorch", "lightning.fabric", "lightning_utilities")
+_CHATTY = (
+    "faiss.loader", "httpx2", "lightning.pytorch", "lightning.fabric", "lightning_utilities",
+)  # fmt: skip
 
 
 def quieten_libraries() -> None:

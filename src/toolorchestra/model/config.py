@@ -66,12 +66,40 @@ class ShapeConfig:
 
 
 @dataclass(kw_only=True)
+class ApiConfig:
+    """A policy behind an OpenAI-compatible API, with native tool calls: for evaluation alone."""
+
+    provider: str
+    """Which of provider.providers serves it; model.path is its own id of the model."""
+    temperature: float | None = 1.0
+    """Where benchmark.is_greedy is false; with it, 0 is sent. null: none is sent either way, for
+    models that refuse it."""
+    reasoning_effort: str | None = None
+    """For reasoning models, e.g. "low" or "high"; null: the provider's choice."""
+    parallel_calls: bool | None = None
+    """Whether a message may call several tools; null: the provider's choice."""
+    sends_reasoning: bool = False
+    """Whether the policy is shown its earlier thoughts, as reasoning_content."""
+
+    def __post_init__(self) -> None:
+        if not self.provider:
+            raise ValueError("model.api.provider: '' is not allowed; name one of the providers")
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise ValueError(
+                f"model.api.temperature: {self.temperature} is not allowed; use 0 to 2, or null"
+            )
+
+
+@dataclass(kw_only=True)
 class ModelConfig:
     """The policy, and how it is spoken to."""
 
     name: str = "tiny"
     path: str = "tiny"
-    """A local folder or a hub name; "tiny" is the policy that ships with the project."""
+    """A local folder or a hub name; "tiny" is the policy that ships with the project. With `api`,
+    the provider's id of the model."""
+    api: ApiConfig | None = None
+    """Who answers for a policy without weights here; null: it is loaded from `path`."""
     dtype: str = "float32"
     """Precision of the weights in memory."""
     max_context: int = 1024
@@ -122,3 +150,7 @@ class ModelConfig:
             )
         if not self.path:
             raise ValueError("model.path: '' is not allowed; use a folder, a hub name, or tiny")
+        if self.api is not None and self.protocol != "chat":
+            raise ValueError(
+                f"model.protocol: {self.protocol!r} is not allowed with model.api; use chat"
+            )

@@ -70,6 +70,12 @@ def load_policy(config: ModelConfig) -> tuple[PreTrainedModel, PreTrainedTokeniz
     return model, tokenizer
 
 
+def tiny_tokenizer() -> PreTrainedTokenizerBase:
+    """The shipped policy's, in which scripted policies speak beside one without weights."""
+    tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(str(TINY))
+    return tokenizer
+
+
 def _refusal(path: str, reason: str) -> ValueError:
     return ValueError(
         f"model.path: cannot load {path!r} ({reason}); "

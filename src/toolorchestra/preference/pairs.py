@@ -88,7 +88,7 @@ def draw_preference(
 
     Args:
         kinds: Sampling weight of each kind, at least one above 0.
-        offered_tools: Names of the tools that the episode offers, at least one.
+        offered_tools: Names of the tools that the episode offers; without any, none is named.
         rng: The episode's generator.
         split: Whose wordings to use; the user's own pairs have one wording for both.
         own: The user's own pairs, by kind.
@@ -100,6 +100,8 @@ def draw_preference(
     """
     fitting = table.fitting(split, offered_tools) if table else {}
     possible = {k: w for k, w in kinds.items() if k not in TABLE_KINDS or k in fitting}
+    if not offered_tools:
+        possible.pop("tool", None)
     if not any(possible.values()):
         possible = {"none": 1.0}
     kind = rng.choices(list(possible), weights=list(possible.values()))[0]

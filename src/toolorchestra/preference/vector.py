@@ -34,8 +34,15 @@ def check_preference(config: PreferenceConfig, tools: Collection[str]) -> None:
     """Checks the user's own pairs against the names of the toolset's tools.
 
     Raises:
-        ValueError: A pair weights a tool that the toolset does not have.
+        ValueError: A pair weights a tool that the toolset does not have, or nothing but a wish for
+            one of its tools is to be drawn, and it has none.
     """
+    drawn = [kind for kind, weight in config.kinds.items() if weight]
+    if not tools and drawn == ["tool"]:
+        raise ValueError(
+            "preference.kinds: 'tool' alone is not allowed with a toolset without tools; use "
+            "preference=mixed, or another toolset"
+        )
     for kind, pair in config.pairs.items():
         _check_present(kind, pair.tools, tools)
 
@@ -45,5 +52,5 @@ def _check_present(kind: str, wanted: Collection[str], tools: Collection[str]) -
         if name not in tools:
             raise ValueError(
                 f"preference.pairs.{kind}.tools: {name!r} is not allowed, as it is not offered; "
-                f"use {', '.join(tools)}"
+                f"use {', '.join(tools) or 'no weights on tools, as there are none'}"
             )

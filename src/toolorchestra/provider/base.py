@@ -11,11 +11,27 @@ from toolorchestra.types import Json, Usage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FunctionCall:
+    """A call of a function that a model asks for."""
+
+    id: str
+    name: str
+    arguments: str
+    """As the model wrote them: meant to be JSON, which they need not be."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """One message of a conversation with a model."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    calls: tuple[FunctionCall, ...] = ()
+    """Of an assistant's message; each is answered by a tool's message with its id."""
+    reasoning: str = ""
+    """Of an assistant's message, where its thoughts are to be shown to it again."""
+    call_id: str = ""
+    """Of a tool's message: the call that it answers."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +46,10 @@ class Sampling:
     """For reasoning models, e.g. "low" or "high"."""
     json_schema: Json | None = None
     """Asks for a reply that is JSON of this schema, where the provider can do so."""
+    tools: tuple[Json, ...] = ()
+    """OpenAI function schemas that the model may call; Chat Completions alone."""
+    parallel_calls: bool | None = None
+    """Whether a message may call several; said only where there are tools."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +78,10 @@ class Reply:
     """Service time of the attempt that was answered, neither queueing nor earlier attempts."""
     attempts: tuple[Attempt, ...]
     """All requests sent for this reply, in order; the last is the one that was answered."""
+    calls: tuple[FunctionCall, ...] = ()
+    """What it wants to be called, where it was given tools."""
+    is_filtered: bool = False
+    """Whether the provider's filter of contents ended it."""
 
 
 class ChatModel(Protocol):

@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 
 from toolorchestra.pricing.total import total_usage
 from toolorchestra.pricing.usage import estimate_usage, usage_from_json
-from toolorchestra.provider.base import Message, Reply, Sampling
+from toolorchestra.provider.base import FunctionCall, Message, Reply, Sampling
 from toolorchestra.provider.classify import has_error
 from toolorchestra.provider.connection import Connection
 from toolorchestra.provider.dialect import DIALECTS, BrokenReply, Said
@@ -67,7 +67,7 @@ class ChatClient:
     async def _ask(
         self, request: Json, messages: Sequence[Message], sampling: Sampling, deadline_s: float
     ) -> Reply:
-        asked = "".join(message.content for message in messages)
+        asked = "".join(map(_written, messages)) + "".join(map(json.dumps, sampling.tools))
         reply_tokens = sampling.max_tokens or _UNTOLD_TOKENS
         question = Question(
             send=lambda url: self._send(request, url),
@@ -84,6 +84,8 @@ class ChatClient:
             usage=total_usage(item.usage for item in attempts),
             latency_s=attempts[-1].latency_s,
             attempts=attempts,
+            calls=said.calls,
+            is_filtered=said.is_filtered,
         )
 
     async def _send(self, request: Json, url: str) -> httpx2.Response:
@@ -107,7 +109,10 @@ class ChatClient:
             is_reasoning_included=config.is_reasoning_included,
         )
         if usage is None:
-            usage = Usage() if said is None else estimate_usage(asked, said.reasoning + said.text)
+            usage = Usage()
+            if said is not None:
+                wrote = said.reasoning + said.text + _called(said.calls)
+                usage = estimate_usage(asked, wrote)
         return replace(usage, num_requests=1)
 
     def _read(self, response: httpx2.Response) -> Said:
@@ -120,6 +125,15 @@ class ChatClient:
             return self._dialect.read(body)
         except BrokenReply as error:
             raise self._connection.fault(f"an answer that is no reply: {error}") from None
+
+
+def _written(message: Message) -> str:
+    """All that a message holds, for estimates."""
+    return message.content + message.reasoning + _called(message.calls)
+
+
+def _called(calls: Sequence[FunctionCall]) -> str:
+    return "".join(call.name + call.arguments for call in calls)
 
 
 def _parsed(response: httpx2.Response) -> Json | None:

@@ -22,8 +22,9 @@ _BY_STATUS: dict[int, FaultKind] = {
 _QUOTA = ("insufficient_quota", "billing", "payment_required", "credit")
 _INPUT = (
     "context_length_exceeded", "string_above_max_length", "maximum context length",
-    "content_filter", "content_policy", "prompt is too long", "input is too long",
+    "prompt is too long", "input is too long",
 )  # fmt: skip
+_FILTERED = ("content_filter", "content_policy")
 
 
 def fault_of_response(
@@ -38,6 +39,8 @@ def fault_of_response(
         kind = "quota"  # OpenAI says 429 for both
     if kind == "refused" and any(word in words for word in _INPUT):
         kind = "input"
+    if kind == "refused" and any(word in words for word in _FILTERED):
+        kind = "filtered"
     message = str(error.get("message") or body or "no reason given").strip()
     return ProviderFault(
         f"{provider} answered {status}: {message[:_MAX_CHARS]}",

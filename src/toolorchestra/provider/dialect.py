@@ -6,11 +6,12 @@ library's types promise, and a reply that lacks what counts must not pass for on
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolorchestra.provider.base import Message, Sampling
+from toolorchestra.provider.base import FunctionCall, Message, Sampling
 from toolorchestra.types import Json
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Said:
     text: str
     reasoning: str
     is_cut: bool
+    calls: tuple[FunctionCall, ...] = ()
+    is_filtered: bool = False
 
 
 class Dialect(Protocol):
@@ -61,11 +64,14 @@ class ChatCompletions:
         """See `Dialect.request`."""
         fields: Json = {
             "model": model,
-            "messages": [{"role": item.role, "content": item.content} for item in messages],
+            "messages": [_chat_message(item) for item in messages],
             max_tokens_field: sampling.max_tokens,
             "temperature": sampling.temperature,
             "reasoning_effort": sampling.reasoning_effort,
         }
+        if sampling.tools:
+            fields["tools"] = list(sampling.tools)
+            fields["parallel_tool_calls"] = sampling.parallel_calls
         if sampling.json_schema is not None:
             schema = {"name": "reply", "schema": sampling.json_schema, "strict": True}
             fields["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -90,6 +96,8 @@ class ChatCompletions:
             text=_text(message.get("content")) or _text(message.get("refusal")),
             reasoning=_text(message.get("reasoning_content") or message.get("reasoning")),
             is_cut=finish == "length",
+            calls=_calls(message.get("tool_calls")),
+            is_filtered=finish == "content_filter",
         )
 
 
@@ -99,8 +107,9 @@ class Responses:
     def request(
         self, model: str, messages: Sequence[Message], sampling: Sampling, *, max_tokens_field: str
     ) -> Json:
-        """See `Dialect.request`; this API has one name for the longest reply."""
+        """See `Dialect.request`; this API has one name for the longest reply, and no tools here."""
         del max_tokens_field
+        assert not sampling.tools, "tools are offered by Chat Completions alone"
         effort = sampling.reasoning_effort
         fields: Json = {
             "model": model,
@@ -138,6 +147,48 @@ class Responses:
 
 
 DIALECTS: Mapping[str, Dialect] = {"chat": ChatCompletions(), "responses": Responses()}
+
+
+def _chat_message(item: Message) -> Json:
+    """A message as Chat Completions has it; one that only calls has no content."""
+    message: Json = {"role": item.role, "content": item.content}
+    if item.calls:
+        message["content"] = item.content or None
+        message["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in item.calls
+        ]
+    if item.reasoning:
+        message["reasoning_content"] = item.reasoning
+    if item.call_id:
+        message["tool_call_id"] = item.call_id
+    return message
+
+
+def _calls(found: object) -> tuple[FunctionCall, ...]:
+    """The calls of a message; what is wrong with their names and arguments is the model's doing.
+
+    Raises:
+        BrokenReply: One lacks its function, which is no model's doing.
+    """
+    calls = []
+    for item in found if isinstance(found, list) else []:
+        function = item.get("function") if isinstance(item, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            raise BrokenReply("it holds a call without a function")
+        arguments = function.get("arguments")
+        if arguments is not None and not isinstance(arguments, str):
+            arguments = json.dumps(arguments, ensure_ascii=False)  # decoded already, by some
+        calls.append(
+            FunctionCall(
+                id=_text(item.get("id")), name=_text(function["name"]), arguments=_text(arguments)
+            )
+        )
+    return tuple(calls)
 
 
 def _text(content: object) -> str:

@@ -7,13 +7,18 @@ from typing import Literal
 from toolorchestra.types import Usage
 
 FaultKind = Literal[
-    "auth", "quota", "rate_limit", "not_found", "input", "refused", "server", "timeout", "broken"
-]
+    "auth", "quota", "rate_limit", "not_found", "input", "filtered", "refused", "server", "timeout",
+    "broken",
+]  # fmt: skip
 """auth: no key, or a wrong one (401, 403); quota: nothing left to spend (402); rate_limit: too many
-requests (429); not_found: no such model or address (404); input: what was asked is too long or not
-allowed, which is the caller's doing; refused: the request is turned down for another reason (other
-4xx); server: 5xx, or an error inside a 200; timeout: no answer in time; broken: the connection
-ended, or what came back cannot be read."""
+requests (429); not_found: no such model or address (404); input: what was asked is too long, which
+is the caller's doing; filtered: it holds what the provider does not allow, the caller's doing too;
+refused: the request is turned down for another reason (other 4xx); server: 5xx, or an error inside
+a 200; timeout: no answer in time; broken: the connection ended, or what came back cannot be
+read."""
+
+OF_INPUT: frozenset[FaultKind] = frozenset({"input", "filtered"})
+"""Kinds that are the caller's doing."""
 
 LASTING: frozenset[FaultKind] = frozenset({"auth", "quota", "not_found"})
 """Kinds that only people can mend: no call to this provider will do better."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolorchestra.provider.base import ChatModel
 from toolorchestra.provider.cassette import Cassette
-from toolorchestra.provider.config import MODEL_APIS, ProvidersConfig
+from toolorchestra.provider.config import MODEL_APIS, ProviderConfig, ProvidersConfig
 from toolorchestra.provider.connection import Connection
 
 
@@ -42,10 +42,15 @@ class Providers:
                 f"provider.providers.{connection.name}.api: {connection.config.api} is not "
                 f"allowed for {wanted_by}, as {name} is a model; use {' or '.join(MODEL_APIS)}"
             )
-        # not at the top: openai takes seconds to load, and most runs ask nobody
-        from toolorchestra.provider.chat import ChatClient
+        return _client(connection, model)
 
-        return ChatClient(connection, model)
+    def client(self, provider: str, model: str) -> ChatModel:
+        """The client of a provider that is there, by the provider's own id of the model.
+
+        Raises:
+            ValueError: Its key is not set.
+        """
+        return _client(self._connected(provider, self.config.providers[provider]), model)
 
     def connection(self, name: str, *, wanted_by: str) -> tuple[Connection, str]:
         """Who serves a search, by its name in the pricing schedules, and what it calls it.
@@ -65,13 +70,23 @@ class Providers:
                 "toolset.experts=simulated"
             )
         provider, config = found
+        return self._connected(provider, config), config.models[name]
+
+    def _connected(self, provider: str, config: ProviderConfig) -> Connection:
         if provider not in self._connections:
             self._connections[provider] = Connection(
                 provider, config, group=self.config, cassette=self.cassette, secrets=self.secrets
             )
-        return self._connections[provider], config.models[name]
+        return self._connections[provider]
 
     async def close(self) -> None:
         """Closes all connections."""
         for connection in self._connections.values():
             await connection.close()
+
+
+def _client(connection: Connection, model: str) -> ChatModel:
+    # not at the top: openai takes seconds to load, and most runs ask nobody
+    from toolorchestra.provider.chat import ChatClient
+
+    return ChatClient(connection, model)

@@ -75,10 +75,12 @@ def cost_usd(rollout: Rollout, kinds: tuple[str, ...] = RUN_KINDS) -> float:
 
 
 def latency_s(rollout: Rollout) -> float:
-    """Seconds of tool service, summed over all calls (paper, section 2.1: the aggregate latency).
+    """Seconds of service, summed over all calls (paper, section 2.1: the aggregate latency).
 
-    Calls of one turn run at once here, but each still takes somebody's machine that long. The
-    policy's own time is left out: it depends on this machine's load, which must not leak into the
-    reward.
+    Calls of one turn run at once here, but each still takes somebody's machine that long. A
+    policy's own time counts where a provider serves it; otherwise it is 0 in the ledger, as it
+    depends on this machine's load, which must not leak into the reward.
     """
-    return math.fsum(result.latency_s for turn in rollout.turns for result in turn.results)
+    own = (entry.latency_s for entry in rollout.ledger if entry.kind == "policy")
+    called = (result.latency_s for turn in rollout.turns for result in turn.results)
+    return math.fsum((*own, *called))

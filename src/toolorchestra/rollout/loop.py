@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from toolorchestra.chat.parse import ParsedMessage, parse_message
 from toolorchestra.chat.rows import RowBuilder
 from toolorchestra.engine.base import Completion, Engine, EngineFault, Request
-from toolorchestra.pricing.cost import cost_usd
 from toolorchestra.reward.measures import RUN_KINDS, is_executed
+from toolorchestra.rollout.bill import PolicyBill
 from toolorchestra.rollout.execute import execute
+from toolorchestra.rollout.heard import Heard, hear
 from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.tool.base import Tool
 from toolorchestra.types import (
@@ -29,7 +29,6 @@ from toolorchestra.types import (
     RolloutStatus,
     ToolResult,
     Turn,
-    Usage,
 )
 from toolorchestra.user.nobody import NOBODY
 from toolorchestra.user.protocol import User
@@ -86,6 +85,7 @@ async def run_rollout(
         status, play.fault = "void", f"not done within {limits.rollout_timeout_s:g} s"
     except EngineFault as error:
         status, play.fault = "void", f"engine: {error}"
+        play.ledger.extend(play.bill.lost(len(play.turns), error.usage))
     finally:
         await asyncio.gather(*(tool.close_session(play.session) for tool in tools.values()))
     return Rollout(
@@ -127,14 +127,14 @@ class _Play:
         self._conversation = speaker.conversation()
         self.rows = RowBuilder(self.session)
         self.rows.new_row(self._conversation.prompt(episode, (), is_ended=True).ids)
-        self._last_prompt: tuple[int, ...] = ()
+        self.bill = PolicyBill(episode)
 
     async def run(self) -> RolloutStatus:
         """Turns until something ends the rollout."""
         for index in range(self._limits.max_turns):
             prompt_ids = tuple(self.rows.ids)
-            room = self._limits.max_context - len(prompt_ids)
-            if room < 1:  # the very first prompt is too long
+            room = self._limits.max_context - max(len(prompt_ids), self.bill.num_held)
+            if room < 1:  # the very first prompt is too long, or what an API has counted since
                 return "context_full"
             completion = await self._engine.generate(
                 Request(
@@ -156,17 +156,12 @@ class _Play:
     async def _take_turn(
         self, index: int, prompt_ids: tuple[int, ...], completion: Completion
     ) -> RolloutStatus | None:
-        is_ended = completion.ids[-1] == self._speaker.renderer.end_of_turn_id
-        text = self._speaker.text(completion.ids[:-1] if is_ended else completion.ids)
-        parsed = parse_message(
-            text,
-            finish_reason=completion.finish_reason,
-            first_id=sum(len(turn.calls) for turn in self.turns),
-            is_thinking_open=self._speaker.renderer.opens_thinking,
-        )
-        policy_cost = self._bill_policy(index, prompt_ids, len(completion.ids))
-        accepted = self._conversation.accept(self._episode, self.turns, parsed)
-        parsed = replace(parsed, errors=parsed.errors + accepted.errors)
+        first_id = sum(len(turn.calls) for turn in self.turns)
+        heard = hear(completion, self._speaker, first_id=first_id)
+        bill = self.bill.entry(index, prompt_ids, completion)
+        self.ledger.append(bill)
+        accepted = self._conversation.accept(self._episode, self.turns, heard.parsed)
+        parsed = replace(heard.parsed, errors=heard.parsed.errors + accepted.errors)
         ran = await execute(
             accepted.calls,
             episode=self._episode,
@@ -177,9 +172,10 @@ class _Play:
             timeout_s=self._limits.tool_timeout_s,
         )
         results = (*accepted.refused, *ran)
-        self._record(index, len(prompt_ids), completion, text, parsed, results, policy_cost)
-        if completion.finish_reason == "length" and self._conversation.is_over_when_cut:
-            is_full = len(self.rows) >= self._limits.max_context
+        self._record(completion, replace(heard, parsed=parsed), results, bill)
+        if completion.finish_reason != "stop" and self._conversation.is_over_when_cut:
+            num_held = max(len(self.rows), self.bill.num_held)
+            is_full = completion.is_context_full or num_held >= self._limits.max_context
             return "context_full" if is_full else "truncated"
         faults = [result for result in results if result.status == "provider_error"]
         if faults:
@@ -192,7 +188,7 @@ class _Play:
         spent_usd = sum(entry.cost_usd for entry in self.ledger if entry.kind in RUN_KINDS)
         if limit_usd is not None and spent_usd > limit_usd:
             return "over_budget"
-        return self._go_on(is_ended)
+        return self._go_on(heard.is_ended)
 
     async def _hear_user(self, said: str) -> RolloutStatus | None:
         """What the user makes of the last message: an answer, where there is no more to say."""
@@ -216,49 +212,27 @@ class _Play:
         (self.rows.new_row if prompt.is_new else self.rows.append_context)(prompt.ids)
         return None
 
-    def _bill_policy(self, index: int, prompt_ids: tuple[int, ...], num_sampled: int) -> float:
-        cached = _num_shared(self._last_prompt, prompt_ids)
-        self._last_prompt = prompt_ids
-        usage = Usage(
-            input_tokens=len(prompt_ids), output_tokens=num_sampled, cached_input_tokens=cached
-        )
-        cost = cost_usd(usage, self._episode.policy_price)
-        self.ledger.append(
-            LedgerEntry(
-                kind="policy",
-                name="policy",
-                priced_as=self._episode.policy_priced_as,
-                usage=usage,
-                cost_usd=cost,
-                latency_s=0.0,
-                turn=index,
-            )
-        )
-        return cost
-
     def _record(
         self,
-        index: int,
-        num_prompt: int,
         completion: Completion,
-        text: str,
-        parsed: ParsedMessage,
+        heard: Heard,
         results: tuple[ToolResult, ...],
-        policy_cost: float,
+        bill: LedgerEntry,
     ) -> None:
         self.turns.append(
             Turn(
-                prompt_tokens=num_prompt,
+                prompt_tokens=self.bill.num_prompt,
                 completion_ids=completion.ids,
                 logprobs=completion.logprobs,
                 version=completion.version,
                 finish_reason=completion.finish_reason,
-                text=text,
-                thinking=parsed.thinking,
-                calls=parsed.calls,
-                errors=parsed.errors,
+                text=heard.text,
+                thinking=heard.parsed.thinking,
+                calls=heard.parsed.calls,
+                errors=heard.parsed.errors,
                 results=results,
-                policy_cost_usd=policy_cost,
+                policy_cost_usd=bill.cost_usd,
+                is_native=completion.reply is not None,
             )
         )
         priced_as = {tool.name: tool.priced_as for tool in self._episode.tools}
@@ -270,19 +244,8 @@ class _Play:
                 usage=result.usage,
                 cost_usd=result.cost_usd,
                 latency_s=result.latency_s,
-                turn=index,
+                turn=bill.turn,
             )
             for result in results
             if is_executed(result)
         )
-
-
-def _num_shared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """Ids that two prompts begin with alike: those of the first, where the second goes on with it.
-
-    A prompt that was rebuilt shares its head alone.
-    """
-    if other[: len(one)] == one:
-        return len(one)
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (left, right) in pairs if left != right), len(other))

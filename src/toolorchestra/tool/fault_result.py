@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolorchestra.provider.fault import ProviderFault
+from toolorchestra.provider.fault import OF_INPUT, ProviderFault
 from toolorchestra.tool.base import CallContext
 from toolorchestra.types import ToolResult
 
@@ -17,7 +17,7 @@ def fault_result(fault: ProviderFault, *, context: CallContext, name: str) -> To
         call_id=context.call_id,
         name=name,
         content=f"error: {fault}",
-        status="policy_error" if fault.kind == "input" else "provider_error",
+        status="policy_error" if fault.kind in OF_INPUT else "provider_error",
         usage=fault.usage,
         metadata={"fault": fault.kind},
     )

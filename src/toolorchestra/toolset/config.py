@@ -37,7 +37,7 @@ class ToolsetConfig:
     """The folder of `synthesize.py descriptions`: what it wrote of a model stands in place of the
     config's own words."""
     min_tools: int = 3
-    """Fewest tools that an episode offers."""
+    """Fewest tools that an episode offers; 0, and max_tools too, where the toolset has none."""
     max_tools: int = 6
     """Most tools that an episode offers (paper, section 3.3: a random subset)."""
     domain_latency_s: float = 0.5
@@ -54,8 +54,8 @@ class ToolsetConfig:
             _refuse("context", repr(self.context), ", ".join(CONTEXTS))
         if not (math.isfinite(self.domain_latency_s) and self.domain_latency_s >= 0):
             _refuse("domain_latency_s", self.domain_latency_s, "seconds from 0 up")
-        if not self.tools and not self.mcp:
-            _refuse("tools", "an empty toolset", "at least one file of conf/tool")
+        if not self.tools and not self.mcp and (self.min_tools, self.max_tools) != (0, 0):
+            _refuse("tools", "an empty toolset", "a file of conf/tool, or toolset=none")
         for name, tool in self.tools.items():
             check_tool_name(name)
             if tool.uses:
@@ -73,6 +73,8 @@ class ToolsetConfig:
                 _refuse("min_tools", self.min_tools, "1 or more")
             if self.max_tools < self.min_tools:
                 _refuse("max_tools", self.max_tools, f"{self.min_tools} (min_tools) or more")
+            return
+        if not self.tools:
             return
         num_tools = len(self.on_offer)
         if not 1 <= self.min_tools <= num_tools:

@@ -49,10 +49,13 @@ def select(
 
     Returns:
         A subset that holds an able tool, or the most able there is, unless no tool has any chance.
+        An empty one where the toolset has no tools.
 
     Raises:
         ValueError: No tool has a price, or none of those needed has.
     """
+    if not tools:
+        return Selection(names=(), is_solvable=False)
     candidates = [name for name in tools if name in prices]
     if not candidates:
         raise ValueError("toolset.tools: none has a price; use a pricing that prices some of them")

@@ -95,3 +95,12 @@ def test_an_answer_of_a_tool_that_never_answers_is_no_crash():
     # The question may happen to run as a program: "free" has no odds for math at all.
     episode = make_episode("math", preference=THOROUGH)
     assert oracle_says(episode, turn(result("free", "answer: (no output)"))) == call_text("strong")
+
+
+def test_without_tools_there_is_nothing_to_choose_from_and_nobody_knows_the_odds():
+    world = make_world(tools={}, min_tools=0, max_tools=0)
+    assert not world.is_known and not baselines(world)
+    assert set(baselines(make_world(tools={}, min_tools=0, max_tools=0, has_domains=True))) >= {
+        NOTHING,
+        GOLDEN,
+    }

@@ -1,6 +1,6 @@
 import pytest
 
-from toolorchestra.model.config import ModelConfig
+from toolorchestra.model.config import ApiConfig, ModelConfig
 
 
 def test_the_default_is_the_policy_that_ships_with_the_project():
@@ -26,3 +26,20 @@ def test_the_default_is_the_policy_that_ships_with_the_project():
 def test_what_is_not_allowed_is_refused_with_what_is(changes, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         ModelConfig(**changes)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"provider": ""}, "model.api.provider: '' is not allowed; name one of the providers"),
+        ({"temperature": 3.0}, "model.api.temperature: 3.0 is not allowed; use 0 to 2, or null"),
+    ],
+)
+def test_an_api_that_cannot_be_asked_so_is_refused(changes, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        ApiConfig(**({"provider": "mine"} | changes))
+
+
+def test_an_api_holds_a_chat_alone():
+    with pytest.raises(ValueError, match="'upstream' is not allowed with model.api; use chat"):
+        ModelConfig(api=ApiConfig(provider="mine"), protocol="upstream")

@@ -149,3 +149,8 @@ def test_a_kind_of_the_table_that_fits_nothing_is_left_out() -> None:
     assert draw_preference(kinds, TOOLS, Random(0), table=pairs).kind == "frugal"
     assert draw_preference({"like": 1.0}, TOOLS, Random(0), table=pairs).kind == "none"
     assert draw_preference({"like": 1.0}, TOOLS, Random(0), "eval", table=pairs).kind == "none"
+
+
+def test_without_tools_none_is_wished_for() -> None:
+    drawn = {draw_preference({"tool": 9, "frugal": 1}, [], Random(seed)).kind for seed in range(20)}
+    assert drawn == {"frugal"}

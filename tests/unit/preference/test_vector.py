@@ -52,3 +52,12 @@ def test_a_configured_pair_over_a_tool_outside_the_toolset_is_refused() -> None:
     check_preference(config, ["gpt_5", "web_search"])
     with pytest.raises(ValueError, match=r"preference\.pairs\.mine\.tools: 'gpt_5' is not allowed"):
         check_preference(config, ["web_search"])
+
+
+def test_a_wish_for_a_tool_alone_is_refused_where_there_are_no_tools() -> None:
+    with pytest.raises(ValueError, match=r"^preference.kinds: 'tool' alone is not allowed"):
+        check_preference(PreferenceConfig(name="t", kinds={"tool": 1, "none": 0}), [])
+    check_preference(PreferenceConfig(name="t", kinds={"tool": 1, "none": 1}), [])
+    pair = PairConfig(instruction="Go.", tools={"gpt_5": 1.0})
+    with pytest.raises(ValueError, match="use no weights on tools, as there are none$"):
+        check_preference(PreferenceConfig(name="t", kinds={"a": 1}, pairs={"a": pair}), [])

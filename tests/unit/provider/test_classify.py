@@ -22,7 +22,7 @@ def fault(status, body="", **headers):
         (400, {"error": {"message": "no such field"}}, "refused"),
         (400, {"error": {"code": "context_length_exceeded"}}, "input"),
         (400, {"object": "error", "message": "This model's maximum context length is 8"}, "input"),
-        (400, {"error": {"code": "content_filter"}}, "input"),
+        (400, {"error": {"code": "content_filter"}}, "filtered"),
         (401, {"error": "Unauthorized"}, "auth"),
         (402, {"error": {"message": "pay"}}, "quota"),
         (403, "", "auth"),

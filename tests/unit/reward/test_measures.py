@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from tests.invariant.records import (
     FAILED,
@@ -80,3 +82,10 @@ def test_void_and_undecided_rollouts_have_no_measures():
         measure(rollout(status="void"), episode(), FAILED)
     with pytest.raises(AssertionError):
         measure(rollout(), episode(), UNDECIDED)
+
+
+def test_a_policys_own_time_counts_where_a_provider_serves_it():
+    served = replace(entry("policy", 0.01, "policy"), latency_s=4.0)
+    judged = replace(entry("judge", 0.01, "judge"), latency_s=9.0)
+    attempt = rollout(turn(result("a", 2.0)), ledger=(served, judged))
+    assert latency_s(attempt) == 6.0

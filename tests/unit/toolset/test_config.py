@@ -67,3 +67,9 @@ def test_a_toolset_may_have_the_tools_of_servers_alone_whose_number_is_not_known
             toolset(mcp={"library": server}, **changes)
     with pytest.raises(ValueError, match="toolset.mcp: the name 'my library' is not allowed"):
         toolset(mcp={"my library": server})
+
+
+def test_a_toolset_without_tools_says_so_in_its_numbers() -> None:
+    assert not toolset(tools={}, min_tools=0, max_tools=0).on_offer
+    with pytest.raises(ValueError, match="use a file of conf/tool, or toolset=none"):
+        toolset(tools={}, min_tools=0, max_tools=1)

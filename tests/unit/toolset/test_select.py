@@ -140,3 +140,7 @@ def test_needing_what_is_there_anyway_changes_no_draw() -> None:
 def test_needed_tools_without_a_price_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^toolset\.fronts: none that answers .*; use "):
         pick([0.9, 0.1], masked=frozenset({"tool_1"}), needed=frozenset({"tool_1"}))
+
+
+def test_a_toolset_without_tools_offers_none() -> None:
+    assert pick([], sizes=(0, 0)) == Selection(names=(), is_solvable=False)
