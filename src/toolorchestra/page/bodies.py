@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,8 @@ MOST_ROLLOUTS, MOST_CHARS = 64, 500_000
 """Of a chunk: what opens within an instant."""
 ASIDES = ("judge", "user")
 """Kinds of ledger entries that no turn holds."""
+SKIPPED = ("completion_ids", "logprobs")
+"""Fields of a turn that the texts of its tokens stand for."""
 
 
 class Bodies:
@@ -50,12 +53,16 @@ class Bodies:
         """By their JSON, as two runs may give one id to different episodes."""
         self._rollouts: list[str] = []
         self._num_chars = 0
+        self._last: tuple[Episode, int] | None = None
 
     def _episode(self, episode: Episode) -> int:
+        if self._last is not None and self._last[0] is episode:  # a group has one, many times
+            return self._last[1]
         text = json.dumps(to_json(episode), separators=(",", ":"))
         if text not in self._episodes:
             self._episodes[text] = len(self._episodes)
             self._num_chars += len(text)
+        self._last = episode, self._episodes[text]
         return self._episodes[text]
 
 
@@ -82,8 +89,8 @@ def body_of(attempt: Attempt, pieces: Pieces) -> dict[str, Any]:
 
 
 def _turn(turn: Turn, pieces: Pieces | None) -> dict[str, Any]:
-    skipped = ("completion_ids", "logprobs")
-    fields = {key: value for key, value in to_json(turn).items() if key not in skipped}
+    names = [field.name for field in dataclasses.fields(turn) if field.name not in SKIPPED]
+    fields = {name: to_json(getattr(turn, name), name) for name in names}
     fields["num_tokens"] = len(turn.completion_ids)
     fields["tokens"] = None if pieces is None else pieces.of(turn)
     return fields
