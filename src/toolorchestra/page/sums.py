@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,8 @@ from toolorchestra.report.logged import TRAINING
 from toolorchestra.report.stats import Estimate, wilson
 from toolorchestra.reward.measures import is_executed
 
+NOT_OFFERED = "(not offered)"
+"""Stands for all names of tools that the policy made up."""
 MOST_FAULTS = 8
 """Different messages that are shown of each kind."""
 
@@ -79,7 +81,7 @@ class Sums:
             self.by[key].setdefault(kind, Part()).add(attempt)
         self.statuses[rollout.status] += 1
         shown_as = {tool.name: tool.shown_as for tool in episode.tools}
-        self._add_calls(attempt, lambda name: shown_as.get(name, name))
+        self._add_calls(attempt, shown_as)
         for entry in rollout.ledger:
             name = shown_as.get(entry.name, entry.name) if entry.kind == "tool" else entry.kind
             self.cost_usd[name] = self.cost_usd.get(name, 0.0) + entry.cost_usd
@@ -89,14 +91,15 @@ class Sums:
             reason = attempt.verdict.reason if attempt.verdict else ""
             self.faults["unscored"][reason or "no reason was logged"] += 1
 
-    def _add_calls(self, attempt: Attempt, shown: Callable[[str], str]) -> None:
+    def _add_calls(self, attempt: Attempt, shown_as: Mapping[str, str]) -> None:
         for turn in attempt.rollout.turns:
             for error in turn.errors:
                 self.faults["malformed"][error.message] += 1
             for result in turn.results:
                 is_refused = not is_executed(result)
                 ended = "refused" if is_refused else result.status
-                self.calls.setdefault(shown(result.name), Counter())[ended] += 1
+                name = shown_as.get(result.name, NOT_OFFERED)
+                self.calls.setdefault(name, Counter())[ended] += 1
                 if is_refused:
                     self.faults["malformed"][result.content] += 1
 

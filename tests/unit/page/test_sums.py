@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from tests.unit.page.made_up import evaluated, played, trained, turn
 
@@ -38,9 +40,10 @@ def test_calls_are_counted_by_tool_and_by_how_they_ended():
         call_id="c", name="big", content="no", status="policy_error", metadata={"malformed": True}
     )
     bad = turn(results=(refused,), errors=(CallError(message="no JSON", text="{"),))
-    found = sums_of(evaluated(rollout=played(turn(), bad)))
-    assert found["calls"] == {"sim/Big": {"ok": 1, "refused": 1}}
-    assert found["faults"]["malformed"] == [["no JSON", 1], ["no", 1]]
+    unknown = turn(results=(replace(refused, name="made up"),))
+    found = sums_of(evaluated(rollout=played(turn(), bad, unknown)))
+    assert found["calls"] == {"sim/Big": {"ok": 1, "refused": 1}, "(not offered)": {"refused": 1}}
+    assert found["faults"]["malformed"] == [["no", 2], ["no JSON", 1]]
 
 
 def test_costs_are_those_of_the_ledger_by_what_was_paid_for():

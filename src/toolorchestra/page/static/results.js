@@ -5,12 +5,14 @@ const ORACLE_BOUND = "oracle bound"; // an expectation, which nobody played
 function results(runs) {
   const tables = mergedTables(runs);
   if (!tables.length) return null;
+  const notes = [...new Set(tables.map((table) => table.note))]; // one that all share is said once
   const worlds = [...new Set(runs.flatMap((run) => Object.keys(run.points)))];
   return make("section", { id: "results" },
     make("h2", {}, "Evaluation"),
     worlds.map((world, i) => pictures(runs, world, i === 0)),
     make("p", { class: "note" }, "± is the longer arm of a 95 % interval; its ends show when pointed at."),
-    tables.map(tableOf));
+    notes.length === 1 && notes[0] && make("p", { class: "note" }, notes[0]),
+    flow(tables.map((table) => tableOf(notes.length === 1 ? { ...table, note: "" } : table))));
 }
 
 function pictures(runs, world, isFirst) {
@@ -31,7 +33,7 @@ function pictures(runs, world, isFirst) {
     : isFirst ? "The oracle's frontier is not among the run's files. " : "";
   return [
     make("div", { class: "charts double" }, charts),
-    make("p", { class: "note" }, `${frontier}Dotted: the best that was played at a price. A diamond is what the oracle expects, a circle the policy, a hollow one its start.`),
+    make("p", { class: "note" }, `${frontier}Dotted: the best that was played for no more. A diamond is what the oracle expects, a circle the policy, a hollow one its start.`),
   ];
 }
 

@@ -54,7 +54,7 @@ function pointLabels(points, x, y, box) {
   const taken = points.map((p) => around(x(p.x.value) - 8, y(p.accuracy.value) - 8, 16, 16));
   const labels = [];
   for (const point of [...points].sort((a, b) => rank[a.kind] - rank[b.kind])) {
-    const width = 6.3 * point.label.length;
+    const width = (point.kind === "subject" ? 7.6 : 6.4) * point.label.length;
     const spots = LABEL_OFFSETS.flatMap((dy) => [10, -10 - width].map((dx) =>
       around(x(point.x.value) + dx, y(point.accuracy.value) + dy - 11, width, 14)));
     const free = spots.find((spot) => spot.left > box.left && spot.right < box.width && spot.top > 0 &&

@@ -19,6 +19,11 @@ function tableOf({ caption, note, heads, rows, isPlain, groups = heads.map((_, i
     note && make("p", { class: "note" }, note));
 }
 
+// Tables beside one another where there is room.
+function flow(...tables) {
+  return make("div", { class: "flow" }, tables);
+}
+
 function cellOf(cell, digits) {
   if (cell === null || cell === undefined) return ABSENT;
   if (cell instanceof Node || typeof cell === "string") return cell;

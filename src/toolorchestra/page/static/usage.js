@@ -25,8 +25,8 @@ function usage(runs) {
   if (!all.length) return null;
   return [
     make("section", { id: "breakdown" }, make("h2", {}, "By skill and preference"), breakdown(all)),
-    make("section", { id: "tools" }, make("h2", {}, "Tools and costs"), toolShares(all), costs(all)),
-    make("section", { id: "faults" }, make("h2", {}, "Faults"), faults(all)),
+    make("section", { id: "tools" }, make("h2", {}, "Tools and costs"), flow(toolShares(all), costs(all))),
+    make("section", { id: "faults" }, make("h2", {}, "Faults"), flow(faults(all))),
   ];
 }
 
@@ -38,7 +38,7 @@ function place({ policy, world, run }) {
 }
 
 function breakdown(all) {
-  const out = make("div", { class: "stack" });
+  const out = flow();
   const select = make("select", { id: "measure" });
   options(select, Object.entries(MEASURES), "accuracy");
   const fill = () => out.replaceChildren(...byWorld(all).flatMap(([world, own]) =>
@@ -73,7 +73,7 @@ function byItem(all, { caption, note, first, items, amount, show }) {
   return sorted.length > 0 && tableOf({
     caption, note, heads: [first, ...all.map((source) => source.label)],
     rows: [["all", ...all.map((source) => show.all(sumOver(items(source), (item) => amount(source, item))))],
-      ...sorted.map((item) => [item, ...all.map((source) => show.one(amount(source, item), source, item))])],
+      ...sorted.map((item) => [item === "policy" ? "the policy's own tokens" : item, ...all.map((source) => show.one(amount(source, item), source, item))])],
   });
 }
 
@@ -82,7 +82,7 @@ function toolShares(all) {
   const amount = (source, tool) => sumOver(Object.values(source.calls[tool] ?? {}), (number) => number);
   return byWorld(all).map(([world, own]) => byItem(own, {
     caption: `${world} world: calls by tool`, first: "tool",
-    note: "The first row counts calls; each column's shares add up to 100 %. Refused calls (malformed, or impossible) count for the tool that they name.",
+    note: "The first row counts calls; each column's shares add up to 100 %. Refused calls (malformed, or impossible) count for the tool that they name, if it was offered.",
     items: (source) => Object.keys(source.calls), amount,
     show: { all: (number) => make("span", {}, count(number)), one: (number, source) => bar(total(source) ? number / total(source) : 0) },
   }));
@@ -91,7 +91,7 @@ function toolShares(all) {
 function costs(all) {
   return byWorld(all).map(([world, own]) => byItem(own, {
     caption: `${world} world: cents an episode, by what was paid for`, first: "",
-    note: "“policy” are the policy's own tokens. Judges and users are paid for beside the policy and count for no reward.",
+    note: "Judges and users are paid for beside the policy, and count for no reward.",
     items: (source) => Object.keys(source.cost_usd),
     amount: (source, item) => (100 * (source.cost_usd[item] ?? 0)) / source.whole.num,
     show: {
