@@ -67,15 +67,16 @@ def read_attempts(run_dir: Path, tell: Callable[[str], None]) -> Iterator[Attemp
 
     Args:
         run_dir: The run's folder.
-        tell: Hears, in sentences, of what could not be read: a line that a kill cut, or one that is
-            corrupt, which ends the reading of its file.
+        tell: Hears, in sentences, of what could not be read: a last line that is not whole, or a
+            corrupt line, which ends the reading of its file.
     """
     for name, read in ((TRAJECTORIES_FILE, _training), (EVALUATION_FILE, _evaluation)):
         path = run_dir / name
         if not path.exists():
             continue
         if _is_cut(path):
-            tell(f"The last line of {name} was cut by a kill and is left out.")
+            told = "it is being written, or a kill cut it"
+            tell(f"The last line of {name} is not whole and is left out: {told}.")
         try:
             yield from read(path)
         except ValueError as error:

@@ -68,8 +68,8 @@ def read_files(run_dir: Path, tell: Tell) -> RunFiles:
         state=_state(run_dir),
         described={key: described[key] for key in DESCRIBED if key in described},
         metrics=_metrics(run_dir / METRICS_FILE, tell),
-        tables=_json(run_dir / TABLES_FILE, list, tell),
-        frontier=_json(run_dir / FRONTIER_FILE, list, tell),
+        tables=_json(run_dir / TABLES_FILE, list, tell, _is_table),
+        frontier=_json(run_dir / FRONTIER_FILE, list, tell, _is_point),
         settings=_settings(run_dir / CONFIG_FILE, tell),
     )
 
@@ -84,7 +84,13 @@ def _state(run_dir: Path) -> str:
     return "Not finished: it has no summary.json. It is under way, or was stopped or killed."
 
 
-def _json(path: Path, kind: type[dict[str, Any]] | type[list[Any]], tell: Tell) -> Any:
+def _json(
+    path: Path,
+    kind: type[dict[str, Any]] | type[list[Any]],
+    tell: Tell,
+    fits: Callable[[Any], bool] = lambda item: True,
+) -> Any:
+    """What the file holds, where it is of this kind and all items fit; else nothing."""
     if not path.exists():
         return kind()
     try:
@@ -92,10 +98,26 @@ def _json(path: Path, kind: type[dict[str, Any]] | type[list[Any]], tell: Tell) 
     except ValueError as error:
         tell(f"{path.name} is damaged and is left out: {error}.")
         return kind()
-    if not isinstance(content, kind):
-        tell(f"{path.name} is damaged and is left out: it holds no {kind.__name__}.")
+    if not isinstance(content, kind) or not all(map(fits, content)):
+        tell(f"{path.name} is damaged and is left out: it is not what a run writes.")
         return kind()
     return content
+
+
+def _is_table(item: Any) -> bool:
+    """As `Table.to_json` has it."""
+    if not isinstance(item, dict) or not isinstance(item.get("title"), str):
+        return False
+    rows = item.get("rows")
+    return isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+
+
+def _is_point(item: Any) -> bool:
+    """As `write_pictures` has it."""
+    numbers = int | float
+    return isinstance(item, dict) and all(
+        isinstance(item.get(key), numbers) for key in ("cents", "accuracy")
+    )
 
 
 def _metrics(path: Path, tell: Tell) -> dict[str, Any]:

@@ -3,10 +3,12 @@ import gzip
 import hashlib
 import json
 import re
+from pathlib import Path
 
 from tests.unit.page.made_up import HOSTILE, episode, evaluated, gathered
 
-from toolorchestra.page.document import document
+import toolorchestra.page.document
+from toolorchestra.page.document import SCRIPTS, document
 
 
 def block(page, name):
@@ -31,6 +33,11 @@ def test_the_policy_allows_this_script_and_this_style_alone():
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"{tag}-src 'sha256-{digest}'" in page
     assert "default-src 'none'" in page and not re.search(r'(src|href)="http', page)
+
+
+def test_each_script_that_ships_is_part_of_the_page():
+    static = Path(toolorchestra.page.document.__file__).parent / "static"
+    assert sorted(path.stem for path in static.glob("*.js")) == sorted(SCRIPTS)
 
 
 def test_the_same_runs_give_the_same_file():

@@ -57,7 +57,9 @@ def test_settings_are_flat_and_nothing_in_them_is_resolved(tmp_path):
     [
         ("run.json", "{"),
         ("results.json", "{}"),
+        ("results.json", '[{"title": "t", "rows": [1]}]'),
         ("frontier.json", "[1,"),
+        ("frontier.json", '[{"cents": "1", "accuracy": 0.5}]'),
         ("config.yaml", "a: [1"),
         ("metrics.csv", "step,a\n0,x\n"),
     ],

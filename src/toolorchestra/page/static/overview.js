@@ -4,7 +4,7 @@ function overview(runs, number) {
   return make("section", { id: "overview" },
     make("h1", {}, runs.length === 1 ? runs[0].name : `${runs.length} runs side by side`),
     make("div", { class: "runs" }, runs.map((run) => card(run, runs.length > 1))),
-    make("p", {}, make("a", { href: "#trajectories", class: "open" }, `${plural(number, "trajectory", "trajectories")} to search and read`)),
+    number > 0 && make("p", {}, make("a", { href: "#trajectories", class: "open" }, `${plural(number, "trajectory", "trajectories")} to search and read`)),
     runs.length > 1 && differences(runs));
 }
 
