@@ -29,7 +29,12 @@ async function body(index, row) {
 
 // All that is said in a trajectory, for searches.
 function words(rollout, episode) {
-  const said = [rollout.fault, rollout.answer, rollout.verdict?.reason, episode.preference.instruction];
+  const said = [
+    rollout.fault,
+    rollout.answer,
+    rollout.verdict?.reason,
+    episode.preference.instruction,
+  ];
   said.push(episode.task.question, episode.task.answer);
   for (const turn of rollout.turns) {
     said.push(turn.text, turn.thinking);

@@ -13,7 +13,8 @@ function draw(tag, attributes = {}, ...children) {
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "on") {
-      for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+      for (const [event, listener] of Object.entries(value))
+        element.addEventListener(event, listener);
     } else if (value !== null && value !== undefined && value !== false) {
       element.setAttribute(name, value === true ? "" : plain(value));
     }
@@ -32,7 +33,9 @@ function put(element, ...children) {
 
 function options(select, choices, chosen) {
   select.replaceChildren(
-    ...choices.map(([value, label]) => make("option", { value, selected: value === chosen }, label)),
+    ...choices.map(([value, label]) =>
+      make("option", { value, selected: value === chosen }, label),
+    ),
   );
 }
 

@@ -19,7 +19,9 @@ function lineChart({ title, unit, series, labelWidth = 18, size = LINE }) {
     return `${line.label} ${brief(first[1])} at step ${first[0]}, ${brief(last[1])} at step ${last[0]}`;
   });
   const picture = draw("svg", {
-    viewBox: `0 0 ${box.width} ${box.height}`, role: "img", tabindex: 0,
+    viewBox: `0 0 ${box.width} ${box.height}`,
+    role: "img",
+    tabindex: 0,
     "aria-label": `${title}: ${about.join("; ")}`,
   });
   axes(picture, box, { x, y, xTicks: stepTicks(xs), yTicks: ticks, xName: "step" });
@@ -34,7 +36,9 @@ function lineChart({ title, unit, series, labelWidth = 18, size = LINE }) {
 function curve({ points, colour: shade }, x, y, isFaintDrawn) {
   const path = (list) => pathOf(list, x, y);
   if (points.length <= 2 * WINDOW) {
-    const dots = points.map(([a, b]) => draw("circle", { cx: x(a), cy: y(b), r: 2.2, class: `dot ${shade}` }));
+    const dots = points.map(([a, b]) =>
+      draw("circle", { cx: x(a), cy: y(b), r: 2.2, class: `dot ${shade}` }),
+    );
     return [draw("path", { d: path(points), class: `line ${shade}` }), dots];
   }
   return [
@@ -44,7 +48,9 @@ function curve({ points, colour: shade }, x, y, isFaintDrawn) {
 }
 
 function pathOf(points, x, y) {
-  return points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)},${y(b).toFixed(1)}`).join("");
+  return points
+    .map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)},${y(b).toFixed(1)}`)
+    .join("");
 }
 
 function averaged(points) {
@@ -61,10 +67,13 @@ function endLabels(series, x, y, box) {
     return { ...line, x: x(points.at(-1)[0]), y: y(points.at(-1)[1]) };
   });
   ends.sort((a, b) => a.y - b.y);
-  ends.forEach((end, i) => { if (i) end.y = Math.max(end.y, ends[i - 1].y + 12); });
+  ends.forEach((end, i) => {
+    if (i) end.y = Math.max(end.y, ends[i - 1].y + 12);
+  });
   const over = Math.max(0, (ends.at(-1)?.y ?? 0) - box.under);
   return ends.map((end) =>
-    draw("text", { x: end.x + 6, y: end.y - over + 4, class: `label ${end.colour}` }, end.label));
+    draw("text", { x: end.x + 6, y: end.y - over + 4, class: `label ${end.colour}` }, end.label),
+  );
 }
 
 function watchSteps(picture, series, { x, box, reading }) {
@@ -98,22 +107,35 @@ function watchSteps(picture, series, { x, box, reading }) {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!by) return;
     event.preventDefault();
-    show(at === null ? (by > 0 ? 0 : steps.length - 1) : Math.min(steps.length - 1, Math.max(0, at + by)));
+    show(
+      at === null
+        ? by > 0
+          ? 0
+          : steps.length - 1
+        : Math.min(steps.length - 1, Math.max(0, at + by)),
+    );
     say(reading.textContent);
   });
 }
 
 function axes(picture, box, { x, y, xTicks, yTicks, xName, yName }) {
   for (const tick of yTicks) {
-    put(picture, draw("line", { x1: box.left, x2: box.right, y1: y(tick), y2: y(tick), class: "grid" }));
+    put(
+      picture,
+      draw("line", { x1: box.left, x2: box.right, y1: y(tick), y2: y(tick), class: "grid" }),
+    );
     put(picture, draw("text", { x: box.left - 6, y: y(tick) + 4, class: "tick end" }, brief(tick)));
   }
   for (const tick of xTicks) {
-    put(picture, draw("text", { x: x(tick), y: box.under + 15, class: "tick middle" }, brief(tick)));
+    put(
+      picture,
+      draw("text", { x: x(tick), y: box.under + 15, class: "tick middle" }, brief(tick)),
+    );
   }
   const middle = (box.left + box.right) / 2;
   put(picture, draw("text", { x: middle, y: box.height - 1, class: "tick middle" }, xName));
-  if (yName) put(picture, draw("text", { x: box.left - 34, y: box.top - 12, class: "tick" }, yName));
+  if (yName)
+    put(picture, draw("text", { x: box.left - 34, y: box.top - 12, class: "tick" }, yName));
 }
 
 function scale([low, high], [from, to]) {
@@ -145,6 +167,8 @@ function niceTicks(low, high, wanted) {
 
 function stepTicks(xs) {
   const [low, high] = extent(xs);
-  const ticks = niceTicks(low, high, 4).filter((tick) => tick >= low && tick <= high && tick % 1 === 0);
+  const ticks = niceTicks(low, high, 4).filter(
+    (tick) => tick >= low && tick <= high && tick % 1 === 0,
+  );
   return ticks.length ? ticks : [low];
 }

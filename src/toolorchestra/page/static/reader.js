@@ -19,13 +19,18 @@ class Reader {
     this.rows = rows;
     const turn = ++this.turn; // another may be opened while this one unpacks
     if (!rows.length) {
-      this.element.replaceChildren(make("p", { class: "empty" }, "Choose a trajectory: arrow keys or j and k, then Enter."));
+      this.element.replaceChildren(
+        make("p", { class: "empty" }, "Choose a trajectory: arrow keys or j and k, then Enter."),
+      );
       return;
     }
     const found = await Promise.all(rows.map((row) => body(this.index, row)));
     if (turn !== this.turn) return;
     const columns = found.map((trajectory, i) => this.column(rows[i], trajectory, i));
-    this.element.replaceChildren(this.bar(), make("div", { class: `columns n${columns.length}` }, columns));
+    this.element.replaceChildren(
+      this.bar(),
+      make("div", { class: `columns n${columns.length}` }, columns),
+    );
     this.element.scrollTop = 0;
     say(`${rowTitle(this.index, rows[0])} is open`);
     if (isFocused) this.element.querySelector("h2").focus({ preventScroll: true });
@@ -39,18 +44,35 @@ class Reader {
       await this.show(this.rows);
       document.getElementById("coloured").focus();
     });
-    return make("div", { class: "bar-of-reader" },
-      make("button", { type: "button", class: "back", on: { click: this.leave } }, "Back to the list"),
+    return make(
+      "div",
+      { class: "bar-of-reader" },
+      make(
+        "button",
+        { type: "button", class: "back", on: { click: this.leave } },
+        "Back to the list",
+      ),
       this.besideSelect(),
-      make("label", { for: "coloured" }, toggle, " colour tokens by log-probability"));
+      make("label", { for: "coloured" }, toggle, " colour tokens by log-probability"),
+    );
   }
 
   besideSelect() {
     const others = this.others();
     if (!others.length || this.rows.length === MOST_COLUMNS) return null;
     const select = make("select", { id: "beside" });
-    options(select, [["", "another of the same episode…"], ...others.map((row) => [String(row), this.label(row)])], "");
-    select.addEventListener("change", () => select.value && this.go([...this.rows, Number(select.value)]));
+    options(
+      select,
+      [
+        ["", "another of the same episode…"],
+        ...others.map((row) => [String(row), this.label(row)]),
+      ],
+      "",
+    );
+    select.addEventListener(
+      "change",
+      () => select.value && this.go([...this.rows, Number(select.value)]),
+    );
     return make("span", {}, make("label", { for: "beside" }, "Beside it: "), select);
   }
 
@@ -61,7 +83,12 @@ class Reader {
     const own = this.index.sources[source[first]];
     const distance = (row) => {
       const other = this.index.sources[source[row]];
-      return 8 * (other.run === own.run) + 4 * (other.policy !== own.policy) + 2 * (step[row] !== step[first]) + (sample[row] !== sample[first]);
+      return (
+        8 * (other.run === own.run) +
+        4 * (other.policy !== own.policy) +
+        2 * (step[row] !== step[first]) +
+        (sample[row] !== sample[first])
+      );
     };
     const same = this.byEpisode.get(episode[first]).filter((row) => !this.rows.includes(row));
     return same.sort((a, b) => distance(a) - distance(b) || a - b);
@@ -77,14 +104,30 @@ class Reader {
   label(row) {
     const { source, solved, points } = this.index.columns;
     const run = this.runs[this.index.sources[source[row]].run];
-    const name = this.runs.length > 1 ? `${run.letter}, ${rowTitle(this.index, row)}` : rowTitle(this.index, row);
-    return `${name} (${solvedWord(solved[row] === null ? null : Boolean(solved[row]))}, ${fixed(points[row], 2)})`;
+    const name =
+      this.runs.length > 1
+        ? `${run.letter}, ${rowTitle(this.index, row)}`
+        : rowTitle(this.index, row);
+    const isSolved = solved[row] === null ? null : Boolean(solved[row]);
+    return `${name} (${solvedWord(isSolved)}, ${fixed(points[row], 2)})`;
   }
 
   column(row, trajectory, number) {
-    const close = make("button", { type: "button", class: "close", "aria-label": `Close ${rowTitle(this.index, row)}`,
-      on: { click: () => this.go(this.rows.filter((_, i) => i !== number)) } }, "×");
-    return make("article", { class: "trajectory" }, this.rows.length > 1 && close,
-      article(this.index, row, trajectory, { runs: this.runs, isColoured: this.isColoured }));
+    const close = make(
+      "button",
+      {
+        type: "button",
+        class: "close",
+        "aria-label": `Close ${rowTitle(this.index, row)}`,
+        on: { click: () => this.go(this.rows.filter((_, i) => i !== number)) },
+      },
+      "×",
+    );
+    return make(
+      "article",
+      { class: "trajectory" },
+      this.rows.length > 1 && close,
+      article(this.index, row, trajectory, { runs: this.runs, isColoured: this.isColoured }),
+    );
   }
 }

@@ -8,24 +8,42 @@ const LABEL_OFFSETS = [4, -12, 20, -26, 34, -40, 48]; // below its point, in pix
 function scatter({ title, xName, points, lines }) {
   const box = { ...SCATTER, under: SCATTER.height - SCATTER.bottom };
   const along = lines.flatMap((line) => line.points);
-  const xTicks = niceTicks(0, extent([...points.map((p) => p.x.high), ...along.map((p) => p[0])])[1], 5);
+  const xTicks = niceTicks(
+    0,
+    extent([...points.map((p) => p.x.high), ...along.map((p) => p[0])])[1],
+    5,
+  );
   const [low] = extent([...points.map((p) => p.accuracy.low), ...along.map((p) => p[1])]);
   const yTicks = niceTicks(Math.max(0, low), 1, 5);
   const x = scale([0, xTicks.at(-1)], [box.left, box.right]);
   const y = scale([yTicks[0], yTicks.at(-1)], [box.under, box.top]);
-  const told = points.map((p) => `${p.label}: ${brief(p.x.value)}, accuracy ${fixed(p.accuracy.value, 3)}`);
+  const told = points.map(
+    (p) => `${p.label}: ${brief(p.x.value)}, accuracy ${fixed(p.accuracy.value, 3)}`,
+  );
   const picture = draw("svg", {
-    viewBox: `0 0 ${box.width} ${box.height}`, role: "img",
+    viewBox: `0 0 ${box.width} ${box.height}`,
+    role: "img",
     "aria-label": `${title}. ${told.join("; ")}`,
   });
   axes(picture, box, { x, y, xTicks, yTicks, xName, yName: "accuracy (share solved)" });
   for (const line of lines) {
-    put(picture, draw("path", { d: pathOf(line.points, x, y), class: `frontier ${line.kind} ${line.colour ?? ""}` }));
+    put(
+      picture,
+      draw("path", {
+        d: pathOf(line.points, x, y),
+        class: `frontier ${line.kind} ${line.colour ?? ""}`,
+      }),
+    );
   }
   const reading = make("span", { class: "reading" });
   for (const point of points) put(picture, mark(point, x, y, reading));
   put(picture, pointLabels(points, x, y, box));
-  return make("figure", { class: "chart wide" }, make("figcaption", {}, make("b", {}, title), reading), picture);
+  return make(
+    "figure",
+    { class: "chart wide" },
+    make("figcaption", {}, make("b", {}, title), reading),
+    picture,
+  );
 }
 
 function mark(point, x, y, reading) {
@@ -34,17 +52,35 @@ function mark(point, x, y, reading) {
   const shape = {
     subject: () => draw("circle", { cx, cy, r: 6, class: `mark ${shade}` }),
     start: () => draw("circle", { cx, cy, r: 5, class: `mark hollow ${shade}` }),
-    oracle: () => draw("path", { d: `M${cx},${cy - 7}l6,7l-6,7l-6,-7z`, class: `mark hollow ${shade}` }),
-    other: () => draw("rect", { x: cx - 4, y: cy - 4, width: 8, height: 8, class: `mark ${shade}` }),
+    oracle: () =>
+      draw("path", { d: `M${cx},${cy - 7}l6,7l-6,7l-6,-7z`, class: `mark hollow ${shade}` }),
+    other: () =>
+      draw("rect", { x: cx - 4, y: cy - 4, width: 8, height: 8, class: `mark ${shade}` }),
   }[point.kind]();
-  const arm = (estimate) => `${fixed(estimate.value, 3)} (${fixed(estimate.low, 3)} to ${fixed(estimate.high, 3)})`;
+  const arm = (estimate) =>
+    `${fixed(estimate.value, 3)} (${fixed(estimate.low, 3)} to ${fixed(estimate.high, 3)})`;
   const text = `${point.label}: ${arm(point.x)}, accuracy ${arm(point.accuracy)}`;
   const show = (value) => () => reading.replaceChildren(...shown(value));
-  return draw("g", { on: { pointerenter: show(text), pointerleave: show("") } },
+  return draw(
+    "g",
+    { on: { pointerenter: show(text), pointerleave: show("") } },
     draw("title", {}, text),
-    draw("line", { x1: x(point.x.low), x2: x(point.x.high), y1: cy, y2: cy, class: `whisker ${shade}` }),
-    draw("line", { x1: cx, x2: cx, y1: y(point.accuracy.low), y2: y(point.accuracy.high), class: `whisker ${shade}` }),
-    shape);
+    draw("line", {
+      x1: x(point.x.low),
+      x2: x(point.x.high),
+      y1: cy,
+      y2: cy,
+      class: `whisker ${shade}`,
+    }),
+    draw("line", {
+      x1: cx,
+      x2: cx,
+      y1: y(point.accuracy.low),
+      y2: y(point.accuracy.high),
+      class: `whisker ${shade}`,
+    }),
+    shape,
+  );
 }
 
 // Each name at the first spot near its point that is clear of points and names; the most important
@@ -55,14 +91,25 @@ function pointLabels(points, x, y, box) {
   const labels = [];
   for (const point of [...points].sort((a, b) => rank[a.kind] - rank[b.kind])) {
     const width = (point.kind === "subject" ? 7.6 : 6.4) * point.label.length;
-    const spots = LABEL_OFFSETS.flatMap((dy) => [10, -10 - width].map((dx) =>
-      around(x(point.x.value) + dx, y(point.accuracy.value) + dy - 11, width, 14)));
-    const free = spots.find((spot) => spot.left > box.left && spot.right < box.width && spot.top > 0 &&
-      spot.bottom < box.under && !taken.some((other) => meets(spot, other)));
+    const spots = LABEL_OFFSETS.flatMap((dy) =>
+      [10, -10 - width].map((dx) =>
+        around(x(point.x.value) + dx, y(point.accuracy.value) + dy - 11, width, 14),
+      ),
+    );
+    const free = spots.find(
+      (spot) =>
+        spot.left > box.left &&
+        spot.right < box.width &&
+        spot.top > 0 &&
+        spot.bottom < box.under &&
+        !taken.some((other) => meets(spot, other)),
+    );
     if (!free) continue;
     taken.push(free);
     const shade = `${point.colour} ${point.kind}`;
-    labels.push(draw("text", { x: free.left, y: free.top + 11, class: `label ${shade}` }, point.label));
+    labels.push(
+      draw("text", { x: free.left, y: free.top + 11, class: `label ${shade}` }, point.label),
+    );
   }
   return labels;
 }
@@ -77,7 +124,9 @@ function meets(a, b) {
 
 // Those that no other beats in accuracy at the same price or less, cheapest first, as steps.
 function bestPlayed(points) {
-  const sorted = [...points].sort((a, b) => a.x.value - b.x.value || b.accuracy.value - a.accuracy.value);
+  const sorted = [...points].sort(
+    (a, b) => a.x.value - b.x.value || b.accuracy.value - a.accuracy.value,
+  );
   const steps = [];
   let best = -1;
   for (const point of sorted) {

@@ -5,18 +5,47 @@ const EMPHASISED = new Set(["trained", "policy"]); // the policy that a run is a
 // rows: arrays of cells; a cell is a text, a number, {value, low, high}, null or an element.
 // groups: columns that are shown with as many digits as one another.
 function tableOf({ caption, note, heads, rows, isPlain, groups = heads.map((_, i) => i) }) {
-  const digits = groups.map((group) => digitsOf(rows.flatMap((row) => row.filter((_, i) => groups[i] === group))));
+  const digits = groups.map((group) =>
+    digitsOf(rows.flatMap((row) => row.filter((_, i) => groups[i] === group))),
+  );
   const isText = heads.map((_, i) => rows.every((row) => typeof row[i] === "string"));
-  const head = make("tr", {}, heads.map((name, i) =>
-    make("th", { scope: "col", class: isText[i] ? "text" : "figure" }, name)));
-  const lines = rows.map((row) => make("tr", { class: !isPlain && row.some((cell) => EMPHASISED.has(cell)) && "emphasised" },
-    row.map((cell, i) => make(i === 0 ? "th" : "td",
-      { scope: i === 0 && "row", class: isText[i] ? "text" : "figure" }, cellOf(cell, digits[i])))));
-  const table = make("table", {}, caption && make("caption", {}, caption),
-    make("thead", {}, head), make("tbody", {}, lines));
-  return make("div", { class: "table" },
-    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption ?? "table" }, table),
-    note && make("p", { class: "note" }, note));
+  const head = make(
+    "tr",
+    {},
+    heads.map((name, i) =>
+      make("th", { scope: "col", class: isText[i] ? "text" : "figure" }, name),
+    ),
+  );
+  const lines = rows.map((row) =>
+    make(
+      "tr",
+      { class: !isPlain && row.some((cell) => EMPHASISED.has(cell)) && "emphasised" },
+      row.map((cell, i) =>
+        make(
+          i === 0 ? "th" : "td",
+          { scope: i === 0 && "row", class: isText[i] ? "text" : "figure" },
+          cellOf(cell, digits[i]),
+        ),
+      ),
+    ),
+  );
+  const table = make(
+    "table",
+    {},
+    caption && make("caption", {}, caption),
+    make("thead", {}, head),
+    make("tbody", {}, lines),
+  );
+  return make(
+    "div",
+    { class: "table" },
+    make(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": caption ?? "table" },
+      table,
+    ),
+    note && make("p", { class: "note" }, note),
+  );
 }
 
 // Tables beside one another where there is room.
@@ -30,13 +59,26 @@ function cellOf(cell, digits) {
   if (typeof cell === "number") return fixed(cell, digits);
   const { value, low, high } = cell;
   if (low === null || high === null) return `${fixed(value, digits)} ± ∞`;
-  const arm = make("span", { class: "arm" }, ` ±${fixed(Math.max(high - value, value - low), digits)}`);
-  return make("span", { title: `${fixed(low, digits)} to ${fixed(high, digits)}` }, fixed(value, digits), arm);
+  const arm = make(
+    "span",
+    { class: "arm" },
+    ` ±${fixed(Math.max(high - value, value - low), digits)}`,
+  );
+  return make(
+    "span",
+    { title: `${fixed(low, digits)} to ${fixed(high, digits)}` },
+    fixed(value, digits),
+    arm,
+  );
 }
 
 function digitsOf(cells) {
   const values = cells.map(valueOf).filter((value) => value !== null);
-  if (cells.every((cell) => typeof cell !== "object" || cell === null) && values.every(Number.isInteger)) return 0;
+  if (
+    cells.every((cell) => typeof cell !== "object" || cell === null) &&
+    values.every(Number.isInteger)
+  )
+    return 0;
   const most = Math.max(...values.map(Math.abs), 0);
   return most >= 1000 ? 0 : most >= 10 ? 1 : 3;
 }
@@ -52,7 +94,9 @@ function mergedTables(runs) {
       byTitle.get(key).push({ run, table });
     }
   }
-  return [...byTitle.values()].map((found) => (runs.length === 1 ? alone(found[0].table) : sideBySide(found)));
+  return [...byTitle.values()].map((found) =>
+    runs.length === 1 ? alone(found[0].table) : sideBySide(found),
+  );
 }
 
 function alone({ title, note, rows }) {
@@ -74,11 +118,16 @@ function sideBySide(found) {
   return {
     caption: titles.length === 1 ? titles[0] : told.join("; "),
     note: found[0].table.note,
-    heads: [...keys, ...measures.flatMap((name) => found.map(({ run }) => `${name} ${run.letter}`))],
+    heads: [
+      ...keys,
+      ...measures.flatMap((name) => found.map(({ run }) => `${name} ${run.letter}`)),
+    ],
     groups: [...keys, ...measures.flatMap((name) => found.map(() => name))],
     rows: rows.map((row) => [
       ...keys.map((name) => row[name]),
-      ...measures.flatMap((name) => lookups.map((lookup) => lookup.get(identity(row))?.[name] ?? null)),
+      ...measures.flatMap((name) =>
+        lookups.map((lookup) => lookup.get(identity(row))?.[name] ?? null),
+      ),
     ]),
   };
 }

@@ -6,7 +6,9 @@ const UNSEEN =
 
 function shown(text) {
   const parts = String(text).replaceAll("\r\n", "\n").split(UNSEEN);
-  return parts.map((part, number) => (number % 2 ? codePoint(part) : document.createTextNode(part)));
+  return parts.map((part, number) =>
+    number % 2 ? codePoint(part) : document.createTextNode(part),
+  );
 }
 
 function codePoint(character) {
@@ -18,5 +20,7 @@ function codePoint(character) {
 
 // For attributes such as title, which hold no elements.
 function plain(text) {
-  return shown(text).map((node) => node.textContent).join("");
+  return shown(text)
+    .map((node) => node.textContent)
+    .join("");
 }

@@ -8,14 +8,30 @@ function degree(logprob) {
 }
 
 function coloured({ texts, logprobs }) {
-  return make("pre", { class: "message tokens", dir: "auto" }, texts.map((text, i) => make("span", {
-    class: `p${degree(logprobs[i])}`,
-    title: `p = ${brief(Math.exp(logprobs[i]))}, log p = ${fixed(logprobs[i], 3)}`,
-  }, text)));
+  return make(
+    "pre",
+    { class: "message tokens", dir: "auto" },
+    texts.map((text, i) =>
+      make(
+        "span",
+        {
+          class: `p${degree(logprobs[i])}`,
+          title: `p = ${brief(Math.exp(logprobs[i]))}, log p = ${fixed(logprobs[i], 3)}`,
+        },
+        text,
+      ),
+    ),
+  );
 }
 
 function tokenLegend() {
   const bounds = [1, ...STEPS_OF_P];
-  return make("p", { class: "legend" }, "Probability when sampled: ", bounds.map((bound, i) =>
-    make("span", { class: `p${i}` }, i === 0 ? ` ≥ ${STEPS_OF_P[0]} ` : ` < ${bound} `)));
+  return make(
+    "p",
+    { class: "legend" },
+    "Probability when sampled: ",
+    bounds.map((bound, i) =>
+      make("span", { class: `p${i}` }, i === 0 ? ` ≥ ${STEPS_OF_P[0]} ` : ` < ${bound} `),
+    ),
+  );
 }
