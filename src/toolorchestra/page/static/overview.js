@@ -45,7 +45,7 @@ function card(run, isLettered) {
   return make(
     "article",
     { class: "run" },
-    isLettered && make("h3", {}, letter(run), run.name),
+    isLettered && make("h2", { class: "name" }, letter(run), run.name),
     make("p", { class: run.state.startsWith("Finished") ? "state" : "state warned" }, run.state),
     run.notes.map((note) => make("p", { class: "state warned" }, note)),
     run.is_simulated &&

@@ -2,6 +2,14 @@
 
 const EMPHASISED = new Set(["trained", "policy"]); // the policy that a run is about
 
+// What scrolls can be reached by keyboard; what does not is passed over.
+const SCROLLERS = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }
+});
+
 // rows: arrays of cells; a cell is a text, a number, {value, low, high}, null or an element.
 // groups: columns that are shown with as many digits as one another.
 function tableOf({ caption, note, heads, rows, isPlain, groups = heads.map((_, i) => i) }) {
@@ -36,16 +44,13 @@ function tableOf({ caption, note, heads, rows, isPlain, groups = heads.map((_, i
     make("thead", {}, head),
     make("tbody", {}, lines),
   );
-  return make(
+  const scroller = make(
     "div",
-    { class: "table" },
-    make(
-      "div",
-      { class: "scroll", tabindex: 0, role: "region", "aria-label": caption ?? "table" },
-      table,
-    ),
-    note && make("p", { class: "note" }, note),
+    { class: "scroll", role: "region", "aria-label": caption ?? "table" },
+    table,
   );
+  SCROLLERS.observe(scroller);
+  return make("div", { class: "table" }, scroller, note && make("p", { class: "note" }, note));
 }
 
 // Tables beside one another where there is room.

@@ -29,7 +29,7 @@ function sourceLabel(run, source, isLettered) {
 }
 
 function usage(runs) {
-  const all = sources(runs).sort((a, b) => place(a) - place(b));
+  const all = inOrder(sources(runs));
   if (!all.length) return null;
   return [
     make("section", { id: "breakdown" }, make("h2", {}, "By skill and preference"), breakdown(all)),
@@ -43,11 +43,13 @@ function usage(runs) {
   ];
 }
 
-// The same policy of several runs in neighbouring rows.
-function place({ policy, world, run }) {
-  const order = ["training", "start", "trained", "policy"];
-  const known = order.indexOf(policy);
-  return (world === "seen" ? 0 : 1e6) + (known < 0 ? order.length : known) * 1e3 + run.number;
+// By world and policy as they were played; the same policy of several runs in neighbouring rows.
+function inOrder(all) {
+  const worlds = [...new Set(all.map((source) => source.world))];
+  const policies = [...new Set(all.map((source) => source.policy))];
+  const place = ({ world, policy, run }) =>
+    1e6 * worlds.indexOf(world) + 1e3 * policies.indexOf(policy) + run.number;
+  return all.sort((a, b) => place(a) - place(b));
 }
 
 function breakdown(all) {
@@ -82,7 +84,7 @@ function byKind(all, key, measure, world) {
   const kinds = [...new Set(all.flatMap((source) => Object.keys(source.by[key])))].sort();
   return tableOf({
     caption: `${world} world: ${MEASURES[measure]} by ${key}`,
-    heads: ["", "all", ...kinds],
+    heads: ["policy", "all", ...kinds],
     rows: all.map((source) => [
       source.label,
       source.whole[measure] ?? null,
@@ -141,7 +143,7 @@ function costs(all) {
   return byWorld(all).map(([world, own]) =>
     byItem(own, {
       caption: `${world} world: cents an episode, by what was paid for`,
-      first: "",
+      first: "paid for",
       note: "Judges and users are paid for beside the policy, and count for no reward.",
       items: (source) => Object.keys(source.cost_usd),
       amount: (source, item) => (100 * (source.cost_usd[item] ?? 0)) / source.whole.num,
@@ -199,7 +201,7 @@ function faults(all) {
       note:
         "Void: the infrastructure failed; unscored: no verdict. Neither counts as wrong. " +
         "Training logs scored rollouts alone; the metrics drops/… count the others.",
-      heads: ["", "trajectories", "unscored or void", ...statuses],
+      heads: ["policy", "trajectories", "unscored or void", ...statuses],
       rows: all.map((source) => [
         label(source),
         source.whole.num,
@@ -210,14 +212,14 @@ function faults(all) {
     ends.length > 0 &&
       tableOf({
         caption: "How calls ended",
-        heads: ["", ...ends.map(humanly)],
+        heads: ["policy", ...ends.map(humanly)],
         rows: all.map((source) => [label(source), ...ends.map((end) => ended(source, end))]),
       }),
     messages.length > 0
       ? lazily(`Messages of faults (${messages.length})`, () =>
           tableOf({
             caption: "Most frequent messages",
-            heads: ["", "kind", "message", "times"],
+            heads: ["policy", "kind", "message", "times"],
             rows: messages,
             isPlain: true,
           }),
