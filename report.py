@@ -1,29 +1,39 @@
-"""Report on finished runs: python report.py reprice|compare|turns RUN_DIR... (--help says more)."""
+"""Report on runs: python report.py RUN_DIR..., or with the name of a command before."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from toolorchestra.entry.plainly import plainly
 
+DEFAULT = "page"
+"""The command where the first word names none."""
 
-def main() -> int:
+
+def main(words: Sequence[str]) -> int:
     """Runs the command that the first word names; returns the exit status."""
-    from toolorchestra.command import compare, reprice, turns
+    from toolorchestra.command import compare, page, reprice, turns
 
-    parser = argparse.ArgumentParser(description="Reports on finished runs.")
-    commands = parser.add_subparsers(title="commands", required=True)
-    told = "what their rollouts cost, recomputed from the log under any pricing"
-    reprice.add_arguments(commands.add_parser("reprice", help=told, description=told))
-    told = "two policies on the same episodes: paired differences, intervals and tests"
-    compare.add_arguments(commands.add_parser("compare", help=told, description=told))
-    told = "accuracy over cost by turns allowed, of one greedy run or of several"
-    turns.add_arguments(commands.add_parser("turns", help=told, description=told))
-    arguments = parser.parse_args()
+    commands = {
+        "page": (page, "one HTML file with curves, tables and all trajectories of runs"),
+        "compare": (compare, "two policies on the same episodes: paired differences and tests"),
+        "turns": (turns, "accuracy over cost by turns allowed, of one greedy run or of several"),
+        "reprice": (reprice, "what rollouts cost, recomputed from the log under any pricing"),
+    }
+    parser = argparse.ArgumentParser(
+        description="Reports on runs.",
+        epilog=f"Where the first word is the folder of a run, the command is {DEFAULT}.",
+    )
+    parsers = parser.add_subparsers(title="commands", required=True)
+    for word, (command, told) in commands.items():
+        command.add_arguments(parsers.add_parser(word, help=told, description=told))
+    is_default = words and words[0] not in commands and not words[0].startswith("-")
+    arguments = parser.parse_args([DEFAULT, *words] if is_default else words)
     return int(arguments.run(arguments))
 
 
 if __name__ == "__main__":
-    with plainly("no run was changed; the same command starts anew"):
-        sys.exit(main())
+    with plainly("finished runs are as they were; the same command goes on"):
+        sys.exit(main(sys.argv[1:]))

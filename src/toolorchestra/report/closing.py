@@ -44,7 +44,7 @@ from toolorchestra.report.stats import Estimate, bootstrap_mean
 from toolorchestra.report.table import Table
 
 CURVES = {"reward/mean": "reward", "accuracy": "accuracy", "utility": "utility"}
-RESULTS_FILE = "results.md"
+RESULTS_FILE, FRONTIER_FILE = "results.md", "frontier.json"
 
 
 def write_pictures(
@@ -66,6 +66,9 @@ def write_pictures(
             title=title,
             is_simulated=is_simulated,
         )
+    if frontier:
+        points_kept = [{"cents": cents, "accuracy": accuracy} for cents, accuracy in frontier]
+        replace_text(run_dir / FRONTIER_FILE, json.dumps(points_kept, indent=1) + "\n")
     if evaluation is not None:
         draw_accuracy_over_cost(
             points(evaluation, evaluation.worlds[0]),

@@ -143,6 +143,8 @@ def test_pictures_are_drawn_of_what_there_is(tmp_path, evaluation):
     options = {"title": "t", "frontier": frontier, "is_simulated": True, "shown_as": {}}
     write_pictures(tmp_path, None, **options)
     assert not list(tmp_path.glob("*.png"))
+    frontier = json.loads((tmp_path / "frontier.json").read_text())
+    assert frontier == [{"cents": 0.0, "accuracy": 0.1}, {"cents": 1.0, "accuracy": 0.9}]
     for step in range(3):
         journal.write(step, {"reward/mean": math.sin(step), "accuracy": 0.5, "utility": 0.1})
     write_pictures(tmp_path, played(evaluation, num_turns=11), **options)
