@@ -133,8 +133,19 @@ class EvaluateConfig(PlayConfig):
 
     num_threads: int = 0
     """CPU threads of torch; 0: all cores."""
+    resume: str | None = None
+    """auto: go on with the newest unfinished evaluation of this very config; or its folder. A
+    folder that holds an unfinished one, named by hydra.run.dir, is gone on with by itself."""
+    confirm_above_usd: float = 5.0
+    """Where providers are likely to be paid more than this, somebody is asked first."""
+    yes: bool = False
+    """Whether that was answered already, with yes."""
 
     def __post_init__(self) -> None:
+        if not self.confirm_above_usd >= 0:
+            raise ValueError(
+                f"confirm_above_usd: {self.confirm_above_usd} is not allowed; use dollars from 0"
+            )
         if self.num_threads < 0:
             raise ValueError(
                 f"num_threads: {self.num_threads} is not allowed; use a whole number from 0"

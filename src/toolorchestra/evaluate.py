@@ -12,7 +12,8 @@ from omegaconf import DictConfig
 from toolorchestra.arenas import build_arenas, build_tasks
 from toolorchestra.build import build_engine, build_speaker, build_stage, choices
 from toolorchestra.config import EvaluateConfig
-from toolorchestra.finish import play_all, show
+from toolorchestra.finish import open_records, play_all, show
+from toolorchestra.launch.played import deciding
 from toolorchestra.model.policy import load_policy
 from toolorchestra.opening import Opening, opened, use_threads
 from toolorchestra.report.closing import RESULTS_FILE, write_summary
@@ -34,7 +35,9 @@ def evaluate(config: DictConfig) -> Path:
             says what to do.
     """
     start_s = time.perf_counter()
-    with opened(config, check=_check) as opening:
+    with opened(
+        config, check=_check, resume=config.resume, identity=deciding, goes_on=True
+    ) as opening:
         options, run_dir = opening.options, opening.run_dir
         use_threads(options.num_threads)
         evaluation = _play(opening)
@@ -58,6 +61,7 @@ def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
     tasks = build_tasks(options, options.heldout)
     check_room(options, speaker, tasks, split="heldout")
     arenas = build_arenas(options, tasks)
+    records = open_records(run_dir, opening.resolved, {POLICY: model})
     engine = build_engine(options, model, speaker, run_dir)
     with closing(build_stage(options, speaker, run_dir, opening.cassette)) as stage:
         try:
@@ -67,8 +71,8 @@ def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
                 engine=engine,
                 stage=stage,
                 speaker=speaker,
-                run_dir=run_dir,
-                is_greedy=options.benchmark.is_greedy,
+                records=records,
+                options=options.benchmark,
             )
         finally:
             stage.run(engine.close())

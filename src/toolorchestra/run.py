@@ -27,7 +27,7 @@ from toolorchestra.build import (
     choices,
 )
 from toolorchestra.config import Config
-from toolorchestra.finish import keep_policy, play_all, show
+from toolorchestra.finish import keep_policy, open_records, play_all, show
 from toolorchestra.launch.followers import Followers
 from toolorchestra.launch.stop import StopFile
 from toolorchestra.model.policy import load_policy
@@ -36,6 +36,7 @@ from toolorchestra.report.closing import RESULTS_FILE, write_summary
 from toolorchestra.report.evaluation import START, TRAINED, Evaluation
 from toolorchestra.report.recorder import Recorder, open_journal
 from toolorchestra.report.tracking import Tracker
+from toolorchestra.report.trajectories import EVALUATION_FILE
 from toolorchestra.rollout.pool import Pool
 from toolorchestra.room import check_room
 from toolorchestra.trainer.collect import Collector, ScoredGroup, Scorer, StepData
@@ -82,7 +83,7 @@ class _Run:
 
     def __init__(self, opening: Opening[Config]) -> None:
         options, run_dir = opening.options, opening.run_dir
-        self._options, self._run_dir = options, run_dir
+        self._options, self._run_dir, self._resolved = options, run_dir, opening.resolved
         self._stop = StopFile(run_dir)
         self._start_s = time.perf_counter()
         self._model, tokenizer = load_policy(options.model)
@@ -92,6 +93,8 @@ class _Run:
         self._resume_from = self._checkpoints.newest()
         start = first_step(self._resume_from)
         journal = open_journal(run_dir, first_step=start)
+        if start < options.trainer.max_steps:  # another policy will be evaluated than in any before
+            (run_dir / EVALUATION_FILE).unlink(missing_ok=True)
         self._tasks = build_tasks(options, options.dataset)
         self._heldout = build_heldout(options, self._tasks)
         # DeepSpeed's weights, and a GPU's, are not here: what samples from them here has a copy
@@ -226,15 +229,15 @@ class _Run:
             self._trained.load_state_dict(self._model.state_dict())
 
     def _evaluate(self, arenas: Sequence[Arena]) -> Evaluation:
-        start, _ = load_policy(self._options.model)
+        models = {START: load_policy(self._options.model)[0], TRAINED: self._trained}
         results = play_all(
             arenas,
-            {START: start, TRAINED: self._trained},
+            models,
             engine=self._engine,
             stage=self._stage,
             speaker=self._speaker,
-            run_dir=self._run_dir,
-            is_greedy=self._options.benchmark.is_greedy,
+            records=open_records(self._run_dir, self._resolved, models),
+            options=self._options.benchmark,
         )
         is_simulated = any(arena.world.is_simulated for arena in arenas)
         return Evaluation(results=results, is_simulated=is_simulated, subject=TRAINED, start=START)

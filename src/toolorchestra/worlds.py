@@ -51,7 +51,7 @@ def check_worlds(config: PlayConfig) -> list[str]:
         raise ValueError(
             f"max_cost_usd: {config.max_cost_usd} is not allowed; use dollars above 0, or null"
         )
-    notes = check_user(config)
+    notes = check_trials(config) + check_user(config)
     deadlines_s = (None, config.provider.deadline_s)
     limit_s = min(config.rollout.timeouts_s(deadline_s=end)[0] for end in deadlines_s)
     for name, toolset, pricing, _ in worlds_of(config):
@@ -78,6 +78,21 @@ def check_worlds(config: PlayConfig) -> list[str]:
         check_table(config.preference, config.toolset.tools)
     check_judge(config.judge, config.pricing, config.provider)
     return notes
+
+
+def check_trials(config: PlayConfig) -> list[str]:
+    """What is worth a word of several trials of a policy that samples nothing."""
+    if (
+        config.benchmark.num_trials == 1
+        or not config.benchmark.is_greedy
+        or config.benchmark.is_off
+    ):
+        return []
+    return [
+        f"benchmark.num_trials: the {config.benchmark.num_trials} trials of a task differ by the "
+        "luck of its tools alone, as the policy says what is likeliest; "
+        "benchmark.is_greedy=false has it sample"
+    ]
 
 
 def check_judge(judge: JudgeConfig, pricing: PricingConfig, provider: ProvidersConfig) -> None:

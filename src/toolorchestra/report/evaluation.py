@@ -78,8 +78,10 @@ def main_table(evaluation: Evaluation, world: str) -> Table:
                 )
             )
     num_episodes = len({r.episode for r in evaluation.results if r.world == world})
+    num_trials = 1 + max((r.trial for r in evaluation.results if r.world == world), default=0)
+    times = f", {num_trials} trials each" if num_trials > 1 else ""
     return Table(
-        title=f"{world} world: {num_episodes} held-out episodes",
+        title=f"{world} world: {num_episodes} held-out episodes{times}",
         columns=(
             "policy",
             "utility",
@@ -214,7 +216,7 @@ def closed(evaluation: Evaluation, world: str) -> Estimate | None:
     if evaluation.start is None:
         return None
     trained, start, clusters = _paired(evaluation, world, evaluation.subject, evaluation.start)
-    bound = {r.episode: r.utility for r in evaluation.of(ORACLE_BOUND, world)}
+    bound = {r.episode: r.utility for r in evaluation.of(ORACLE_BOUND, world)}  # of any trial
     oracle = [float(bound.get(episode) or 0.0) for episode in clusters]
     if not math.fsum(oracle) > math.fsum(start):
         return None
@@ -240,13 +242,13 @@ def _scored(results: Sequence[Result]) -> list[Result]:
 def _paired(
     evaluation: Evaluation, world: str, ours: str, theirs: str
 ) -> tuple[list[float], list[float], list[str]]:
-    """Utilities of two policies on the episodes that both have a score for."""
-    left = {r.episode: r.utility for r in evaluation.of(ours, world)}
-    right = {r.episode: r.utility for r in evaluation.of(theirs, world)}
+    """Utilities of two policies on the trials that both have a score for, and their episodes."""
+    left = {(r.episode, r.trial): r.utility for r in evaluation.of(ours, world)}
+    right = {(r.episode, r.trial): r.utility for r in evaluation.of(theirs, world)}
     pairs = [
-        (float(mine), float(other), episode)
-        for episode, mine in left.items()
-        if mine is not None and (other := right.get(episode)) is not None
+        (float(mine), float(other), trial[0])
+        for trial, mine in left.items()
+        if mine is not None and (other := right.get(trial)) is not None
     ]
     return [p[0] for p in pairs], [p[1] for p in pairs], [p[2] for p in pairs]
 
@@ -261,7 +263,7 @@ def _mean(
 
 
 def _accuracy(policy: str, results: Sequence[Result]) -> Estimate | None:
-    """Share solved; the bound's are probabilities, so that Wilson's interval does not fit them."""
-    if not results or policy == ORACLE_BOUND:
+    """Share solved; Wilson's interval fits neither the bound's probabilities nor several trials."""
+    if not results or policy == ORACLE_BOUND or any(r.trial for r in results):
         return _mean(results, lambda r: r.is_solved)
     return wilson(sum(result.is_solved == 1 for result in results), len(results))
