@@ -5,6 +5,7 @@ Composing and checking it imports neither torch nor any of the project's machine
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -182,6 +183,29 @@ class RepriceConfig:
 
 
 @dataclass(kw_only=True)
+class RescoreConfig:
+    """A judge to judge the recorded rollouts of an evaluation by."""
+
+    judge: JudgeConfig
+    pricing: PricingConfig
+    provider: ProvidersConfig
+    name: str | None = None
+    """Of the folder below `rescored/` in the run's; null: the judge's name, and its model's."""
+    confirm_above_usd: float = 5.0
+    """Where judging is likely to cost more than this, somebody is asked first."""
+    yes: bool = False
+    """Whether that was answered already, with yes."""
+    output_root: str = "outputs"
+    """Below it the judge keeps what it has judged."""
+
+    def __post_init__(self) -> None:
+        if self.name is not None and not re.fullmatch(r"[\w.-]*\w", self.name):
+            raise ValueError(
+                f"name: {self.name!r} is not allowed; use letters, digits, '_', '-' and '.'"
+            )
+
+
+@dataclass(kw_only=True)
 class AgreementConfig:
     """A comparison of two judges on answers that are there already."""
 
@@ -202,6 +226,7 @@ def register() -> None:
     store.store(name="schema", node=Config)
     store.store(name="evaluate_schema", node=EvaluateConfig)
     store.store(name="serve_schema", node=ServeConfig)
+    store.store(name="rescore_schema", node=RescoreConfig)
     store.store(name="reprice_schema", node=RepriceConfig)
     store.store(name="agreement_schema", node=AgreementConfig)
     store.store(name="descriptions_schema", node=DescriptionsConfig)

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from omegaconf import DictConfig
 
 from toolorchestra.arenas import build_arenas, build_tasks
+from toolorchestra.benchmark.contest import Arena, players_of
 from toolorchestra.build import build_engine, build_speaker, build_stage, choices
 from toolorchestra.config import EvaluateConfig
+from toolorchestra.estimate import estimate
 from toolorchestra.finish import open_records, play_all, show
+from toolorchestra.launch.confirm import can_ask, confirm
 from toolorchestra.launch.played import deciding
 from toolorchestra.model.policy import load_policy
 from toolorchestra.opening import Opening, opened, use_threads
 from toolorchestra.report.closing import RESULTS_FILE, write_summary
 from toolorchestra.report.evaluation import POLICY, Evaluation
+from toolorchestra.report.records import TrialRecords
 from toolorchestra.room import check_room
 from toolorchestra.worlds import check_worlds
 
@@ -54,6 +60,30 @@ def _check(options: EvaluateConfig) -> list[str]:
     return check_worlds(options)
 
 
+def _agree(options: EvaluateConfig, arenas: Sequence[Arena], records: TrialRecords) -> None:
+    """Tells what is likely to be paid, if anything, and has somebody agree to it if it is much.
+
+    Raises:
+        ValueError: Nobody has.
+    """
+    num_recorded = Counter(result.world for result in records.results)
+    num_trials = options.benchmark.num_trials
+    left = {
+        arena.name: num_trials * len(arena.episodes) * len(players_of(arena, [POLICY]))
+        - num_recorded[arena.name]
+        for arena in arenas
+    }
+    items = estimate(options, arenas, left)
+    for item in items:
+        log.info("likely to be paid: $%.2f for %s", item.usd, item.how)
+    confirm(
+        sum(item.usd for item in items),
+        above_usd=options.confirm_above_usd,
+        is_agreed=options.yes,
+        ask=input if can_ask() else None,
+    )
+
+
 def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
     options, run_dir = opening.options, opening.run_dir
     model, tokenizer = load_policy(options.model)
@@ -62,6 +92,7 @@ def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
     check_room(options, speaker, tasks, split="heldout")
     arenas = build_arenas(options, tasks)
     records = open_records(run_dir, opening.resolved, {POLICY: model})
+    _agree(options, arenas, records)
     engine = build_engine(options, model, speaker, run_dir)
     with closing(build_stage(options, speaker, run_dir, opening.cassette)) as stage:
         try:

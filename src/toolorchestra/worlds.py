@@ -82,14 +82,11 @@ def check_worlds(config: PlayConfig) -> list[str]:
 
 def check_trials(config: PlayConfig) -> list[str]:
     """What is worth a word of several trials of a policy that samples nothing."""
-    if (
-        config.benchmark.num_trials == 1
-        or not config.benchmark.is_greedy
-        or config.benchmark.is_off
-    ):
+    benchmark = config.benchmark
+    if benchmark.num_trials == 1 or not benchmark.is_greedy or benchmark.is_off:
         return []
     return [
-        f"benchmark.num_trials: the {config.benchmark.num_trials} trials of a task differ by the "
+        f"benchmark.num_trials: the {benchmark.num_trials} trials of a task differ by the "
         "luck of its tools alone, as the policy says what is likeliest; "
         "benchmark.is_greedy=false has it sample"
     ]

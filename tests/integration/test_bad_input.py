@@ -180,6 +180,7 @@ def test_a_run_interrupted_in_its_evaluation_goes_on_with_it(interrupted, tmp_pa
     assert done.status == 0, done.err
     (run_dir,) = run_dirs(folder)
     assert (run_dir / "summary.json").exists() and (run_dir / "results.md").exists()
+    assert "trials are recorded already, and are not played again" in done.out
     assert "step " not in done.out.partition("done in")[0].replace("steps", "")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,29 @@ def test_every_rollout_of_an_evaluation_can_be_read_and_repriced(evaluation, tmp
     assert len(rows) == 6
 
 
+def test_an_evaluation_cut_anywhere_goes_on_in_its_folder_to_the_same_records(
+    evaluation, kept, tmp_path
+):
+    folder = tmp_path / "cut"
+    folder.mkdir()
+    for name in ("config.yaml", "run.json"):
+        shutil.copy(evaluation / name, folder)
+    lines = (evaluation / EVALUATION_FILE).read_bytes().splitlines(keepends=True)
+    (folder / EVALUATION_FILE).write_bytes(b"".join(lines[3:20]) + lines[20][:500])
+    evaluate(composed(*QUICK, f"model.path={kept}", output_dir=folder, command="evaluate"))
+    again = (folder / EVALUATION_FILE).read_bytes().splitlines(keepends=True)
+    assert again[3:20] == lines[3:20]  # not played again: not even the time differs
+    assert results_of(folder) == results_of(evaluation)
+
+
+def test_a_folder_of_another_config_is_refused_with_the_first_key_that_differs(evaluation, kept):
+    words = (*QUICK, f"model.path={kept}", "benchmark.num_trials=2")
+    before = (evaluation / EVALUATION_FILE).read_bytes()
+    with pytest.raises(ValueError, match=r"\(benchmark.num_trials was 1 and is 2\)"):
+        evaluate(composed(*words, output_dir=evaluation, command="evaluate"))
+    assert (evaluation / EVALUATION_FILE).read_bytes() == before
+
+
 def test_a_policy_scores_as_in_the_evaluation_that_ends_training(evaluation, tmp_path):
     overrides = ("trainer.max_steps=0", "trainer.num_threads=1", "benchmark.transfer=null")
     command = Command(tmp_path, *overrides, "benchmark.num_episodes=6", "logger=none")
@@ -160,7 +184,9 @@ def test_ctrl_c_ends_with_one_sentence_and_no_results(tmp_path):
         script="evaluate.py",
     ).wait()
     assert done.status == 130
-    assert done.err.strip().splitlines()[-1] == "interrupted: the same command starts anew"
+    assert done.err.strip().splitlines()[-1] == (
+        "interrupted: the same command with resume=auto goes on from what is recorded"
+    )
     (run_dir,) = run_dirs(tmp_path)
     assert {path.name for path in run_dir.iterdir()} <= {"config.yaml", "run.json", "error.txt"}
 

@@ -135,12 +135,17 @@ def find_unfinished(root: Path, digest: str) -> list[Path]:
 
 
 def claim(path: Path) -> BinaryIO | None:
-    """Takes a run's folder for this process, until the file returned is closed or it ends.
+    """Takes a run's folder for this process; see `hold`."""
+    return hold(path / RUN_FILE)
+
+
+def hold(file: Path) -> BinaryIO | None:
+    """Takes a file for this process, until what is returned is closed or the process ends.
 
     Returns:
         None if another living process has it.
     """
-    record = (path / RUN_FILE).open("rb")
+    record = file.open("rb")
     try:
         fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -67,14 +67,14 @@ class TrialRecords:
             self._read()
 
     @property
-    def num_settled(self) -> int:
-        """Trials that need not be played."""
-        return sum(kept.is_settled for kept in self._kept.values())
+    def results(self) -> Iterator[Result]:
+        """Of the trials that need not be played."""
+        return (kept.result for kept in self._kept.values() if kept.is_settled)
 
     @property
-    def results(self) -> Iterator[Result]:
-        """Of these trials."""
-        return (kept.result for kept in self._kept.values() if kept.is_settled)
+    def all_results(self) -> Iterator[Result]:
+        """Of all trials, void ones included."""
+        return (kept.result for kept in self._kept.values())
 
     def find(self, key: TrialKey, episode: Episode) -> Result | None:
         """The result of a trial that stays as it is; see `toolorchestra.benchmark.trials`."""

@@ -162,12 +162,9 @@ def test_records_of_anything_else_are_refused_with_their_line_and_stay(tmp_path,
 
 
 def test_a_task_that_has_changed_since_is_named(tmp_path):
-    records = opened(tmp_path / "e.jsonl")
-    evaluate_policy("policy", "local", EPISODES, lambda: Player(), records=records)
+    path = tmp_path / "e.jsonl"
+    evaluate_policy("policy", "local", EPISODES, lambda: Player(), records=opened(path))
     changed = [EPISODES[0], replace(EPISODES[1], seed=99)]
-    with pytest.raises(
-        ValueError, match="policy played heldout-000001 in the local world, trial 0"
-    ):
-        evaluate_policy(
-            "policy", "local", changed, lambda: None, records=opened(tmp_path / "e.jsonl")
-        )
+    told = "policy played heldout-000001 in the local world, trial 0"
+    with pytest.raises(ValueError, match=told):
+        evaluate_policy("policy", "local", changed, lambda: None, records=opened(path))
