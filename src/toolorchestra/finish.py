@@ -55,11 +55,18 @@ def open_records(
         models: By the names under which results list them; their weights decide too.
 
     Raises:
-        ValueError: What is there was played otherwise, or is damaged.
+        ValueError: What is there was played otherwise, or is damaged; or a cassette is replayed,
+            which answers equal calls of all policies in the order of the recording.
     """
+    path = run_dir / EVALUATION_FILE
+    if path.exists() and resolved["provider"]["cassette"]["mode"] == "replay":
+        raise ValueError(
+            f"provider.cassette.mode: replay is not allowed on top of {path}, as a cassette is "
+            "replayed from its beginning; move that file away, or use another folder"
+        )
     values = deciding(resolved)
     return TrialRecords(
-        run_dir / EVALUATION_FILE,
+        path,
         hashes={
             name: digest(values | {"weights": weights_digest(model)})
             for name, model in models.items()

@@ -59,7 +59,7 @@ def weights_digest(model: PreTrainedModel) -> str:
     for name, tensor in plain_weights(model):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         plain = tensor.cpu().contiguous().reshape(-1).view(torch.uint8)
-        digest.update(memoryview(plain.numpy()))
+        digest.update(plain.numpy().data)
     return digest.hexdigest()[:16]
 
 

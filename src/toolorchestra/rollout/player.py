@@ -137,6 +137,7 @@ class Stage:
                     first_sample=sample,
                 )
                 on_played(played)
+                del played  # not kept while the next one is played
 
         self.run(all_or_none([player() for _ in range(self._num_players)]))
 

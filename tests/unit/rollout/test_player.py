@@ -1,4 +1,5 @@
 import asyncio
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -115,6 +116,28 @@ def test_each_episode_is_handed_over_as_it_ends_and_no_more_are_drawn_than_are_u
     assert {(p.episode.id, p.rollouts[0].sample) for p in handed} >= {
         ("episode-1", 1), ("episode-5", 2), ("episode-39", 0),
     }  # fmt: skip
+
+
+class Big:
+    """Stands for what was played."""
+
+
+def test_what_was_handed_over_is_not_kept(monkeypatch):
+    stage, handed = make_stage(FakeTool(), max_concurrent=2), []
+
+    async def play_group(*args, **options):
+        await asyncio.sleep(0)
+        return Big()
+
+    def take(played):
+        handed.append(weakref.ref(played))
+        del played
+        assert sum(ref() is not None for ref in handed) == 1  # this one
+
+    monkeypatch.setattr(stage, "play_group", play_group)
+    stage.play_each(None, [(EPISODES[0], n) for n in range(40)], is_greedy=True, on_played=take)
+    assert len(handed) == 40 and not any(ref() for ref in handed)
+    stage.close()
 
 
 def test_what_cannot_be_written_down_ends_the_play():
