@@ -168,6 +168,19 @@ def test_what_cannot_be_evaluated_is_refused_with_one_sentence(tmp_path, overrid
     assert not (tmp_path / "run" / "summary.json").exists()
 
 
+def test_what_is_likely_to_be_paid_is_told_and_refused_where_nobody_agrees(
+    tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    words = (*QUICK, "judge=llm", "judge.cache=null", "confirm_above_usd=0.1")
+    # six policies on six tasks, at $0.00574 a verdict
+    told = r"about \$0.21 are .*, more than \$0.10, and nobody can be asked here; use yes=true"
+    with caplog.at_level("INFO"), pytest.raises(ValueError, match=told):
+        evaluate(composed(*words, output_dir=tmp_path / "run", command="evaluate"))
+    assert "likely to be paid: $0.21 for judge GPT-5: 36 answers × $0.00574" in caplog.text
+    assert not (tmp_path / "run" / EVALUATION_FILE).exists()
+
+
 def test_the_command_refuses_options_of_training_with_one_sentence(tmp_path):
     done = Command(tmp_path, "trainer.max_steps=3", script="evaluate.py").wait()
     assert done.status == 1

@@ -1,4 +1,4 @@
-"""How far an evaluation is: on a terminal a line that changes, elsewhere log lines at intervals."""
+"""How far an evaluation is: on a terminal a text that changes, elsewhere log lines at intervals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from threading import Lock
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.live import Live
+from rich.text import Text
 
 from toolorchestra.benchmark.evaluate import Result
 
@@ -70,16 +71,15 @@ class EvaluationProgress:
         self._place: Place = next(iter(self._totals))
         self._begun_s = self._said_s = clock_s()
         self._lock = Lock()
-        self._bar = None if console is None else _bar(console)
-        self._task = None if self._bar is None else self._bar.add_task("", total=self._num_total)
+        self._live = None if console is None else Live(console=console)
 
     @property
     def _num_total(self) -> int:
         return sum(self._totals.values())
 
     def __enter__(self) -> EvaluationProgress:
-        if self._bar is not None:
-            self._bar.start()
+        if self._live is not None:
+            self._live.start()
         return self
 
     def __exit__(
@@ -88,15 +88,15 @@ class EvaluationProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._live is not None:
+            self._live.stop()
 
     def begin(self, policy: str, world: str) -> None:
         """Hears what is played next."""
         with self._lock:
             self._place, self._begun_s = (policy, world), self._clock_s()
             self._said_s = self._begun_s
-            if self._bar is None:
+            if self._live is None:
                 self._say(f"evaluating {policy} in the {world} world")
             self._show()
 
@@ -107,7 +107,7 @@ class EvaluationProgress:
             sum_.add(result)
             sum_.num_played += 1
             sum_.played_s = now_s - self._begun_s
-            if self._bar is None and now_s - self._said_s >= INTERVAL_S:
+            if self._live is None and now_s - self._said_s >= INTERVAL_S:
                 self._said_s = now_s
                 self._say(self.told())
             self._show()
@@ -115,13 +115,12 @@ class EvaluationProgress:
     def end(self) -> None:
         """Hears that this policy is done in this world."""
         with self._lock:
-            if self._bar is None and self._sums[self._place].num_played:
+            if self._live is None and self._sums[self._place].num_played:
                 self._say(self.told())
 
     def _show(self) -> None:
-        if self._bar is not None and self._task is not None:
-            done = sum(sum_.num_done for sum_ in self._sums.values())
-            self._bar.update(self._task, completed=done, description=self.told())
+        if self._live is not None:
+            self._live.update(Text(self.told()))
 
     def told(self) -> str:
         """Where it is, in one line."""
@@ -168,15 +167,6 @@ class EvaluationProgress:
             own_s = sum_.played_s / sum_.num_played if sum_.num_played else mean_s
             left_s += own_s * max(total - sum_.num_done, 0)
         return left_s or None
-
-
-def _bar(console: Console) -> Progress:
-    return Progress(
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-    )
 
 
 def _duration(seconds: float) -> str:

@@ -85,7 +85,7 @@ def test_void_trials_are_done_and_neither_right_nor_wrong(clock):
     assert "1 of 4 tasks" in progress.told() and "accuracy" not in progress.told()
 
 
-def test_on_a_terminal_one_line_changes_and_nothing_is_logged(clock):
+def test_on_a_terminal_one_text_changes_and_nothing_is_logged(clock):
     said, console = [], Console(file=io.StringIO(), force_terminal=True, width=200)
     with EvaluationProgress(TOTALS, say=said.append, console=console, clock_s=clock) as progress:
         progress.begin("policy", "local")
