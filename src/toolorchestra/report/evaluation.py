@@ -77,11 +77,8 @@ def main_table(evaluation: Evaluation, world: str) -> Table:
                     *(aside_cents(policy, results, aside) for aside in asides),
                 )
             )
-    num_episodes = len({r.episode for r in evaluation.results if r.world == world})
-    num_trials = 1 + max((r.trial for r in evaluation.results if r.world == world), default=0)
-    times = f", {num_trials} trials each" if num_trials > 1 else ""
     return Table(
-        title=f"{world} world: {num_episodes} held-out episodes{times}",
+        title=f"{world} world: {_size(evaluation, world)}",
         columns=(
             "policy",
             "utility",
@@ -102,6 +99,14 @@ def main_table(evaluation: Evaluation, world: str) -> Table:
         },
         note=evaluation.note,
     )
+
+
+def _size(evaluation: Evaluation, world: str) -> str:
+    """How much is played in a world, in words."""
+    results = [r for r in evaluation.results if r.world == world]
+    num_trials = 1 + max((r.trial for r in results), default=0)
+    times = f", {num_trials} trials each" if num_trials > 1 else ""
+    return f"{len({r.episode for r in results})} held-out episodes{times}"
 
 
 def aside_cents(policy: str, results: Sequence[Result], aside: str) -> Estimate | None:

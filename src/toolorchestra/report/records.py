@@ -60,6 +60,8 @@ class TrialRecords:
             ValueError: A line is damaged, has another format or another hash; names file and line.
         """
         self._path, self._hashes, self._default_hash = path, hashes, default_hash
+        self._aside = path.with_name(path.name + ".new")
+        self._aside.unlink(missing_ok=True)  # left where a kill came while lines were put in order
         self._kept: dict[TrialKey, _Kept] = {}
         self._synced_s = time.monotonic()
         self._size = self._num_lines = 0
@@ -112,14 +114,13 @@ class TrialRecords:
         offsets = [self._kept[key].offset for key in keys]
         if self._num_lines == len(offsets) and offsets == sorted(offsets):
             return
-        aside = self._path.with_name(self._path.name + ".new")
-        with self._path.open("rb") as old, aside.open("wb") as new:
+        with self._path.open("rb") as old, self._aside.open("wb") as new:
             for offset in offsets:
                 old.seek(offset)
                 new.write(old.readline())
             new.flush()
             os.fsync(new.fileno())
-        aside.replace(self._path)
+        self._aside.replace(self._path)
 
     def _hash(self, policy: str) -> str:
         return self._hashes.get(policy, self._default_hash)
