@@ -28,5 +28,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with plainly("the same command starts anew"):
+    with plainly("the same command with resume=auto goes on from what is recorded"):
         main()

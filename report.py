@@ -14,13 +14,14 @@ DEFAULT = "page"
 
 def main(words: Sequence[str]) -> int:
     """Runs the command that the first word names; returns the exit status."""
-    from toolorchestra.command import compare, page, reprice, turns
+    from toolorchestra.command import compare, page, reprice, rescore, turns
 
     commands = {
         "page": (page, "one HTML file with curves, tables and all trajectories of runs"),
         "compare": (compare, "two policies on the same episodes: paired differences and tests"),
         "turns": (turns, "accuracy over cost by turns allowed, of one greedy run or of several"),
         "reprice": (reprice, "what rollouts cost, recomputed from the log under any pricing"),
+        "rescore": (rescore, "an evaluation under another judge, of what is recorded"),
     }
     parser = argparse.ArgumentParser(
         description="Reports on runs.",

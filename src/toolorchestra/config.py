@@ -5,6 +5,7 @@ Composing and checking it imports neither torch nor any of the project's machine
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -138,8 +139,19 @@ class EvaluateConfig(PlayConfig):
 
     num_threads: int = 0
     """CPU threads of torch; 0: all cores."""
+    resume: str | None = None
+    """auto: go on with the newest unfinished evaluation of this very config; or its folder. A
+    folder that holds an unfinished one, named by hydra.run.dir, is gone on with by itself."""
+    confirm_above_usd: float = 5.0
+    """Where providers are likely to be paid more than this, somebody is asked first."""
+    yes: bool = False
+    """Whether that was answered already, with yes."""
 
     def __post_init__(self) -> None:
+        if not self.confirm_above_usd >= 0:
+            raise ValueError(
+                f"confirm_above_usd: {self.confirm_above_usd} is not allowed; use dollars from 0"
+            )
         if self.num_threads < 0:
             raise ValueError(
                 f"num_threads: {self.num_threads} is not allowed; use a whole number from 0"
@@ -176,6 +188,29 @@ class RepriceConfig:
 
 
 @dataclass(kw_only=True)
+class RescoreConfig:
+    """A judge to judge the recorded rollouts of an evaluation by."""
+
+    judge: JudgeConfig
+    pricing: PricingConfig
+    provider: ProvidersConfig
+    name: str | None = None
+    """Of the folder below `rescored/` in the run's; null: the judge's name, and its model's."""
+    confirm_above_usd: float = 5.0
+    """Where judging is likely to cost more than this, somebody is asked first."""
+    yes: bool = False
+    """Whether that was answered already, with yes."""
+    output_root: str = "outputs"
+    """Below it the judge keeps what it has judged."""
+
+    def __post_init__(self) -> None:
+        if self.name is not None and not re.fullmatch(r"[\w.-]*\w", self.name):
+            raise ValueError(
+                f"name: {self.name!r} is not allowed; use letters, digits, '_', '-' and '.'"
+            )
+
+
+@dataclass(kw_only=True)
 class AgreementConfig:
     """A comparison of two judges on answers that are there already."""
 
@@ -196,6 +231,7 @@ def register() -> None:
     store.store(name="schema", node=Config)
     store.store(name="evaluate_schema", node=EvaluateConfig)
     store.store(name="serve_schema", node=ServeConfig)
+    store.store(name="rescore_schema", node=RescoreConfig)
     store.store(name="reprice_schema", node=RepriceConfig)
     store.store(name="agreement_schema", node=AgreementConfig)
     store.store(name="descriptions_schema", node=DescriptionsConfig)

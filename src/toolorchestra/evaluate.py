@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from transformers import PreTrainedModel
 
 from toolorchestra.arenas import build_arenas, build_tasks
 from toolorchestra.benchmark.config import RANDOM
+from toolorchestra.benchmark.contest import Arena, players_of
 from toolorchestra.build import (
     build_api_engine,
     build_engine,
@@ -23,13 +26,17 @@ from toolorchestra.build import (
 from toolorchestra.config import EvaluateConfig
 from toolorchestra.engine.api import ApiEngine
 from toolorchestra.engine.base import PolicyEngine
-from toolorchestra.finish import play_all, show
+from toolorchestra.entry.confirm import can_ask, confirm
+from toolorchestra.entry.played import deciding
+from toolorchestra.estimate import estimate
+from toolorchestra.finish import open_records, play_all, show
 from toolorchestra.model.policy import load_policy, tiny_tokenizer
 from toolorchestra.opening import Opening, opened, use_threads
 from toolorchestra.provider.providers import Providers
 from toolorchestra.report.closing import RESULTS_FILE, write_summary
 from toolorchestra.report.evaluation import POLICY, Evaluation
 from toolorchestra.report.measures.attempt import read_attempts
+from toolorchestra.report.records import TrialRecords
 from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.room import check_room
 from toolorchestra.worlds import check_worlds
@@ -48,7 +55,9 @@ def evaluate(config: DictConfig) -> Path:
             says what to do.
     """
     start_s = time.perf_counter()
-    with opened(config, check=_check) as opening:
+    with opened(
+        config, check=_check, resume=config.resume, identity=deciding, goes_on=True
+    ) as opening:
         options, run_dir = opening.options, opening.run_dir
         use_threads(options.num_threads)
         evaluation = _play(opening)
@@ -65,6 +74,32 @@ def _check(options: EvaluateConfig) -> list[str]:
     return check_worlds(options)
 
 
+def _agree(options: EvaluateConfig, arenas: Sequence[Arena], records: TrialRecords) -> None:
+    """Tells what is likely to be paid, if anything, and has somebody agree to it if it is much.
+
+    Raises:
+        ValueError: Nobody has.
+    """
+    num_recorded = Counter(result.world for result in records.results)
+    num_trials = options.benchmark.num_trials
+    left = {
+        arena.name: num_trials * len(arena.episodes) * len(players_of(arena, [POLICY]))
+        - num_recorded[arena.name]
+        for arena in arenas
+    }
+    num_own = num_trials * sum(len(arena.episodes) for arena in arenas)
+    num_played = sum(result.policy == POLICY for result in records.results)
+    items = estimate(options, arenas, left, num_policy=num_own - num_played)
+    for item in items:
+        log.info("likely to be paid: $%.2f for %s", item.usd, item.how)
+    confirm(
+        sum(item.usd for item in items),
+        above_usd=options.confirm_above_usd,
+        is_agreed=options.yes,
+        ask=input if can_ask() else None,
+    )
+
+
 def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
     options, run_dir = opening.options, opening.run_dir
     providers = build_providers(options, opening.cassette)
@@ -74,6 +109,8 @@ def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
     shown = speaker.chatting() if model is None else speaker
     check_room(options, shown, tasks, split="heldout")
     arenas = build_arenas(options, tasks)
+    records = open_records(run_dir, opening.resolved, {POLICY: model})
+    _agree(options, arenas, records)
     stage = build_stage(options, speaker, run_dir, opening.cassette, providers)
     with closing(stage):
         try:
@@ -83,8 +120,8 @@ def _play(opening: Opening[EvaluateConfig]) -> Evaluation:
                 engine=engine,
                 stage=stage,
                 speaker=speaker,
-                run_dir=run_dir,
-                is_greedy=options.benchmark.is_greedy,
+                records=records,
+                options=options.benchmark,
             )
         finally:
             stage.run(engine.close())

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 from transformers import PreTrainedModel
 
-from toolorchestra.benchmark.contest import Arena, hold_contest, oracle_frontier
-from toolorchestra.benchmark.evaluate import Result
+from toolorchestra.benchmark.config import BenchmarkConfig
+from toolorchestra.benchmark.contest import Arena, hold_contest, oracle_frontier, players_of
+from toolorchestra.benchmark.evaluate import ORACLE_BOUND, Result
+from toolorchestra.benchmark.trials import OnPlayed, key_of
 from toolorchestra.build import tool_labels
 from toolorchestra.config import PlayConfig
 from toolorchestra.engine.api import ApiEngine
 from toolorchestra.engine.base import Engine, PolicyEngine
 from toolorchestra.engine.scripted import ScriptedEngine
+from toolorchestra.entry.played import deciding, digest
 from toolorchestra.entry.run_dir import CONFIG_FILE, PLACE_KEYS
 from toolorchestra.model.card import model_card
 from toolorchestra.model.export import export_policy
+from toolorchestra.model.weights import weights_digest
 from toolorchestra.report.closing import RESULTS_FILE, write_pictures, write_tables
 from toolorchestra.report.evaluation import Evaluation
-from toolorchestra.report.trajectories import EVALUATION_FILE, TrialLog
-from toolorchestra.rollout.group import Played
+from toolorchestra.report.progress import EvaluationProgress
+from toolorchestra.report.records import TrialRecords
+from toolorchestra.report.trajectories import EVALUATION_FILE
 from toolorchestra.rollout.player import Stage
 from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.types import Episode
@@ -38,6 +45,38 @@ WIDTH = 120
 """Columns of a table where nobody's terminal says how many there are."""
 
 
+def open_records(
+    run_dir: Path, resolved: dict[str, Any], models: Mapping[str, PreTrainedModel | None]
+) -> TrialRecords:
+    """The records of a run's evaluation, with what an earlier try left there.
+
+    Args:
+        run_dir: The run's folder.
+        resolved: All options as plain data: what decides of them is hashed into each record.
+        models: By the names under which results list them; their weights decide too, where they
+            are here.
+
+    Raises:
+        ValueError: What is there was played otherwise, or is damaged; or a cassette is replayed,
+            which answers equal calls of all policies in the order of the recording.
+    """
+    path = run_dir / EVALUATION_FILE
+    if path.exists() and resolved["provider"]["cassette"]["mode"] == "replay":
+        raise ValueError(
+            f"provider.cassette.mode: replay is not allowed on top of {path}, as a cassette is "
+            "replayed from its beginning; move that file away, or use another folder"
+        )
+    values = deciding(resolved)
+    return TrialRecords(
+        path,
+        hashes={
+            name: digest(values | {"weights": weights_digest(model) if model is not None else ""})
+            for name, model in models.items()
+        },
+        default_hash=digest(values),
+    )
+
+
 def play_all(
     arenas: Sequence[Arena],
     models: Mapping[str, PreTrainedModel | None],
@@ -45,8 +84,8 @@ def play_all(
     engine: PolicyEngine | ApiEngine,
     stage: Stage,
     speaker: Speaker,
-    run_dir: Path,
-    is_greedy: bool,
+    records: TrialRecords,
+    options: BenchmarkConfig,
 ) -> tuple[Result, ...]:
     """Plays the models, one after the other, and all baselines; adds the oracle's bound.
 
@@ -56,8 +95,8 @@ def play_all(
         engine: Samples from each in turn; their order tells their versions apart.
         stage: Plays the episodes.
         speaker: How the models are spoken to; scripted policies always hold a growing chat.
-        is_greedy: Whether the models say what is likeliest.
-        run_dir: Where every rollout is written to in full.
+        records: Where each trial is written as it ends; what is there already is not played.
+        options: How often to play, and whether the models say what is likeliest.
     """
 
     def ready(model: PreTrainedModel | None, version: int) -> Engine:
@@ -66,27 +105,49 @@ def play_all(
             stage.run(engine.load(model, version))
         return engine
 
-    def play(engine: Engine, episodes: Sequence[Episode]) -> list[Played]:
+    def play(engine: Engine, episodes: Iterable[tuple[Episode, int]], on_played: OnPlayed) -> None:
         is_scripted = isinstance(engine, ScriptedEngine)
-        return stage.play(
+        stage.play_each(
             engine,
             episodes,
-            group_size=1,
-            is_greedy=is_greedy,
+            is_greedy=options.is_greedy,
             speaker=speaker.chatting() if is_scripted else speaker,
+            on_played=on_played,
         )
 
-    results = hold_contest(
-        arenas,
-        {name: partial(ready, models[name], version) for version, name in enumerate(models)},
-        play=play,
-        scripted=lambda policy: ScriptedEngine(
-            policy, speaker.tokenizer, end_id=speaker.renderer.end_of_turn_id
-        ),
-        tell=log.info,
-        keep=TrialLog(run_dir / EVALUATION_FILE).write,
-    )
+    opened = [replace(a, episodes=tuple(map(stage.opened, a.episodes))) for a in arenas]
+    with _progress(opened, models, records, options.num_trials) as display:
+        results = hold_contest(
+            opened,
+            {name: partial(ready, models[name], version) for version, name in enumerate(models)},
+            play=play,
+            scripted=lambda policy: ScriptedEngine(
+                policy, speaker.tokenizer, end_id=speaker.renderer.end_of_turn_id
+            ),
+            records=records,
+            display=display,
+            num_trials=options.num_trials,
+        )
+    records.put_in_order(key_of(r) for r in results if r.policy != ORACLE_BOUND)
     return tuple(results)
+
+
+def _progress(
+    arenas: Sequence[Arena], models: Iterable[str], records: TrialRecords, num_trials: int
+) -> EvaluationProgress:
+    known = list(records.results)
+    if known:
+        log.info("%d trials are recorded already, and are not played again", len(known))
+    return EvaluationProgress(
+        {
+            (policy, arena.name): num_trials * len(arena.episodes)
+            for arena in arenas
+            for policy in players_of(arena, models)
+        },
+        known,
+        say=log.info,
+        console=Console() if sys.stdout.isatty() else None,
+    )
 
 
 def show(

@@ -19,7 +19,12 @@ from toolorchestra.config import PlayConfig
 from toolorchestra.discovery import discover, keep_found
 from toolorchestra.entry.plainly import keeping_traceback
 from toolorchestra.entry.quiet import quieten_libraries
-from toolorchestra.entry.run_dir import discard_if_empty, open_run_dir
+from toolorchestra.entry.run_dir import (
+    Identity,
+    all_but_places,
+    discard_if_empty,
+    open_run_dir,
+)
 from toolorchestra.provider.cassette import Cassette
 
 log = logging.getLogger(__name__)
@@ -41,7 +46,12 @@ class Opening(Generic[C]):
 
 @contextlib.contextmanager
 def opened(
-    config: DictConfig, *, check: Callable[[C], Sequence[str]], resume: str | None = None
+    config: DictConfig,
+    *,
+    check: Callable[[C], Sequence[str]],
+    resume: str | None = None,
+    identity: Identity = all_but_places,
+    goes_on: bool = False,
 ) -> Iterator[Opening[C]]:
     """A context in which a command works; whatever ends it early leaves a traceback in its folder.
 
@@ -49,6 +59,8 @@ def opened(
         config: As composed.
         check: Looks at the options together; raises ValueError, or returns what is worth a word.
         resume: None, "auto", or the folder of the run to go on with.
+        identity: What of the config makes a run the same run.
+        goes_on: Whether a run that the folder holds already is gone on with.
 
     Raises:
         ValueError: The config, a file that it names or the machine does not allow the run; the
@@ -67,6 +79,8 @@ def opened(
             resolved,
             resume=resume,
             config_text=OmegaConf.to_yaml(OmegaConf.create(resolved)),
+            identity=identity,
+            goes_on=goes_on,
         )
     except ValueError:
         discard_if_empty(Path(resolved["output_dir"]))

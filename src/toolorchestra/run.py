@@ -28,7 +28,7 @@ from toolorchestra.build import (
 )
 from toolorchestra.config import Config
 from toolorchestra.entry.stop import StopFile
-from toolorchestra.finish import keep_policy, play_all, show
+from toolorchestra.finish import keep_policy, open_records, play_all, show
 from toolorchestra.launch.job.followers import Followers
 from toolorchestra.model.policy import load_policy
 from toolorchestra.opening import Opening, opened, use_threads
@@ -37,6 +37,7 @@ from toolorchestra.report.evaluation import START, TRAINED, Evaluation
 from toolorchestra.report.measures.attempt import read_attempts
 from toolorchestra.report.recorder import Recorder, open_journal
 from toolorchestra.report.tracking import Tracker
+from toolorchestra.report.trajectories import EVALUATION_FILE
 from toolorchestra.rollout.pool import Pool
 from toolorchestra.room import check_room
 from toolorchestra.trainer.collect import Collector, ScoredGroup, Scorer, StepData
@@ -83,7 +84,7 @@ class _Run:
 
     def __init__(self, opening: Opening[Config]) -> None:
         options, run_dir = opening.options, opening.run_dir
-        self._options, self._run_dir = options, run_dir
+        self._options, self._run_dir, self._resolved = options, run_dir, opening.resolved
         self._stop = StopFile(run_dir)
         self._start_s = time.perf_counter()
         self._model, tokenizer = load_policy(options.model)
@@ -93,6 +94,8 @@ class _Run:
         self._resume_from = self._checkpoints.newest()
         start = first_step(self._resume_from)
         journal = open_journal(run_dir, first_step=start)
+        if start < options.trainer.max_steps:  # another policy will be evaluated than in any before
+            (run_dir / EVALUATION_FILE).unlink(missing_ok=True)
         self._tasks = build_tasks(options, options.dataset)
         self._heldout = build_heldout(options, self._tasks)
         # DeepSpeed's weights, and a GPU's, are not here: what samples from them here has a copy
@@ -227,15 +230,15 @@ class _Run:
             self._trained.load_state_dict(self._model.state_dict())
 
     def _evaluate(self, arenas: Sequence[Arena]) -> Evaluation:
-        start, _ = load_policy(self._options.model)
+        models = {START: load_policy(self._options.model)[0], TRAINED: self._trained}
         results = play_all(
             arenas,
-            {START: start, TRAINED: self._trained},
+            models,
             engine=self._engine,
             stage=self._stage,
             speaker=self._speaker,
-            run_dir=self._run_dir,
-            is_greedy=self._options.benchmark.is_greedy,
+            records=open_records(self._run_dir, self._resolved, models),
+            options=self._options.benchmark,
         )
         is_simulated = any(arena.world.is_simulated for arena in arenas)
         return Evaluation(

@@ -52,7 +52,7 @@ def check_worlds(config: PlayConfig) -> list[str]:
             f"max_cost_usd: {config.max_cost_usd} is not allowed; use dollars above 0, or null"
         )
     check_policy(config)
-    notes = check_user(config)
+    notes = check_trials(config) + check_user(config)
     deadlines_s = (None, config.provider.deadline_s)
     limit_s = min(config.rollout.timeouts_s(deadline_s=end)[0] for end in deadlines_s)
     for name, toolset, pricing, _ in worlds_of(config):
@@ -107,6 +107,18 @@ def check_policy(config: PlayConfig) -> None:
             "provider samples; use rollout=transformers, or a model with weights"
         )
     _check_key(provider, api.provider, wanted_by="model.api", instead="or evaluate another model")
+
+
+def check_trials(config: PlayConfig) -> list[str]:
+    """What is worth a word of several trials of a policy that samples nothing."""
+    benchmark = config.benchmark
+    if benchmark.num_trials == 1 or not benchmark.is_greedy or benchmark.is_off:
+        return []
+    return [
+        f"benchmark.num_trials: the {benchmark.num_trials} trials of a task differ by the "
+        "luck of its tools alone, as the policy says what is likeliest; "
+        "benchmark.is_greedy=false has it sample"
+    ]
 
 
 def check_judge(judge: JudgeConfig, pricing: PricingConfig, provider: ProvidersConfig) -> None:

@@ -61,7 +61,7 @@ def test_a_config_that_cannot_be_meant_is_refused_before_anything_is_written(
 def test_an_empty_toolset_is_refused(tmp_path):
     config = composed(*TINY, output_dir=tmp_path / "run")
     config.toolset.tools = {}
-    with pytest.raises(ValueError, match="an empty toolset is not allowed; use at least one file"):
+    with pytest.raises(ValueError, match="an empty toolset is not allowed; use a file"):
         train(config)
     assert list(tmp_path.iterdir()) == []
 
@@ -180,6 +180,7 @@ def test_a_run_interrupted_in_its_evaluation_goes_on_with_it(interrupted, tmp_pa
     assert done.status == 0, done.err
     (run_dir,) = run_dirs(folder)
     assert (run_dir / "summary.json").exists() and (run_dir / "results.md").exists()
+    assert "trials are recorded already, and are not played again" in done.out
     assert "step " not in done.out.partition("done in")[0].replace("steps", "")
 
 

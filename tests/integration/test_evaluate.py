@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,7 @@ def test_a_kept_policy_says_how_it_was_made_and_how_it_scored(kept):
 def test_an_evaluation_leaves_tables_pictures_and_a_summary(evaluation):
     assert {path.name for path in evaluation.iterdir()} == {
         "accuracy_over_cost.png", "call_shares.png", "config.yaml", "evaluation_trajectories.jsonl",
+        "frontier.json",
         "results", "results.json", "results.jsonl", "results.md", "run.json", "summary.json",
     }  # fmt: skip
     results = results_of(evaluation)
@@ -130,6 +132,29 @@ def test_every_rollout_of_an_evaluation_can_be_read_and_repriced(evaluation, tmp
     assert len(rows) == 6
 
 
+def test_an_evaluation_cut_anywhere_goes_on_in_its_folder_to_the_same_records(
+    evaluation, kept, tmp_path
+):
+    folder = tmp_path / "cut"
+    folder.mkdir()
+    for name in ("config.yaml", "run.json"):
+        shutil.copy(evaluation / name, folder)
+    lines = (evaluation / EVALUATION_FILE).read_bytes().splitlines(keepends=True)
+    (folder / EVALUATION_FILE).write_bytes(b"".join(lines[3:20]) + lines[20][:500])
+    evaluate(composed(*QUICK, f"model.path={kept}", output_dir=folder, command="evaluate"))
+    again = (folder / EVALUATION_FILE).read_bytes().splitlines(keepends=True)
+    assert again[3:20] == lines[3:20]  # not played again: not even the time differs
+    assert results_of(folder) == results_of(evaluation)
+
+
+def test_a_folder_of_another_config_is_refused_with_the_first_key_that_differs(evaluation, kept):
+    words = (*QUICK, f"model.path={kept}", "benchmark.num_trials=2")
+    before = (evaluation / EVALUATION_FILE).read_bytes()
+    with pytest.raises(ValueError, match=r"\(benchmark.num_trials was 1 and is 2\)"):
+        evaluate(composed(*words, output_dir=evaluation, command="evaluate"))
+    assert (evaluation / EVALUATION_FILE).read_bytes() == before
+
+
 def test_a_policy_scores_as_in_the_evaluation_that_ends_training(evaluation, tmp_path):
     overrides = ("trainer.max_steps=0", "trainer.num_threads=1", "benchmark.transfer=null")
     command = Command(tmp_path, *overrides, "benchmark.num_episodes=6", "logger=none")
@@ -171,6 +196,19 @@ def test_what_cannot_be_evaluated_is_refused_with_one_sentence(tmp_path, overrid
     assert not (tmp_path / "run" / "summary.json").exists()
 
 
+def test_what_is_likely_to_be_paid_is_told_and_refused_where_nobody_agrees(
+    tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    words = (*QUICK, "judge=llm", "judge.cache=null", "confirm_above_usd=0.1")
+    # six policies on six tasks, at $0.00574 a verdict
+    told = r"about \$0.21 are .*, more than \$0.10, and nobody can be asked here; use yes=true"
+    with caplog.at_level("INFO"), pytest.raises(ValueError, match=told):
+        evaluate(composed(*words, output_dir=tmp_path / "run", command="evaluate"))
+    assert "likely to be paid: $0.21 for judge GPT-5: 36 answers × $0.00574" in caplog.text
+    assert not (tmp_path / "run" / EVALUATION_FILE).exists()
+
+
 def test_the_command_refuses_options_of_training_with_one_sentence(tmp_path):
     done = Command(tmp_path, "trainer.max_steps=3", script="evaluate.py").wait()
     assert done.status == 1
@@ -187,7 +225,9 @@ def test_ctrl_c_ends_with_one_sentence_and_no_results(tmp_path):
         script="evaluate.py",
     ).wait()
     assert done.status == 130
-    assert done.err.strip().splitlines()[-1] == "interrupted: the same command starts anew"
+    assert done.err.strip().splitlines()[-1] == (
+        "interrupted: the same command with resume=auto goes on from what is recorded"
+    )
     (run_dir,) = run_dirs(tmp_path)
     assert {path.name for path in run_dir.iterdir()} <= {"config.yaml", "run.json", "error.txt"}
 

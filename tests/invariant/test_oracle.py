@@ -8,7 +8,7 @@ import pytest
 from tests.unit.chat.qwen_tokenizer import qwen_tokenizer
 
 from toolorchestra.benchmark.baselines import baselines
-from toolorchestra.benchmark.evaluate import evaluate_policy, oracle_bound
+from toolorchestra.benchmark.evaluate import oracle_bound, trial_of
 from toolorchestra.benchmark.world import World
 from toolorchestra.chat.render import Renderer, builtin_template
 from toolorchestra.dataset.local import local_task
@@ -110,7 +110,7 @@ def contest():
     for name, policy in baselines(world).items():
         engine = ScriptedEngine(policy, tokenizer, end_id=renderer.end_of_turn_id)
         played = stage.play(engine, episodes, group_size=1, is_greedy=True)
-        results[name] = evaluate_policy(name, "seen", episodes, lambda _, played=played: played)
+        results[name] = [trial_of(name, "seen", item).result for item in played]
         own[name] = [own_cost(item, r) for item, r in zip(played, results[name], strict=True)]
     stage.close()
     return results, own, oracle_bound(world, "seen", episodes)

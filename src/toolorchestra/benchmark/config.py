@@ -41,6 +41,9 @@ class BenchmarkConfig:
     num_episodes: int | None = 300
     """Held-out episodes with the run's own tools and prices; 0: no evaluation at all; null: as many
     as there are held-out tasks, each played once."""
+    num_trials: int = 1
+    """How often each policy plays each episode; every trial has luck and a sampling seed of its
+    own."""
     is_greedy: bool = True
     """Whether the policy says what is likeliest (paper: temperature 0), or samples at temperature 1
     (the original's code)."""
@@ -62,6 +65,10 @@ class BenchmarkConfig:
             raise ValueError(
                 f"benchmark.reference: {self.reference!r} is not allowed; use "
                 f"{', '.join(REFERENCES)} or null"
+            )
+        if self.num_trials < 1:
+            raise ValueError(
+                f"benchmark.num_trials: {self.num_trials} is not allowed; use a whole number from 1"
             )
         if not 1 <= self.horizon <= 6:
             raise ValueError(f"benchmark.horizon: {self.horizon} is not allowed; use 1 to 6")

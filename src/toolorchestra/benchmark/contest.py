@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from toolorchestra.benchmark.baselines import baselines
-from toolorchestra.benchmark.evaluate import Keep, Result, evaluate_policy, oracle_bound
+from toolorchestra.benchmark.evaluate import Result, oracle_bound
+from toolorchestra.benchmark.trials import OnPlayed, Play, Records, evaluate_policy
 from toolorchestra.benchmark.world import World
 from toolorchestra.engine.base import Engine
 from toolorchestra.engine.scripted import ScriptedPolicy
-from toolorchestra.rollout.group import Played
 from toolorchestra.types import Episode
 
 FRONTIER_WEIGHTS = (0.0, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Weights of cost, against 1 for a right answer, at which the oracle's frontier is drawn."""
 FRONTIER_EPISODES = 100
 
-Play = Callable[[Engine, Sequence[Episode]], list[Played]]
-"""Plays every episode once, greedily."""
+PlayWith = Callable[[Engine, Iterable[tuple[Episode, int]], OnPlayed], None]
+"""Plays every episode once with an engine; see `toolorchestra.benchmark.trials.Play`."""
+
+
+class Display(Protocol):
+    """Shows how far an evaluation is."""
+
+    def begin(self, policy: str, world: str) -> None:
+        """Hears what is played next."""
+        ...
+
+    def took(self, result: Result) -> None:
+        """Hears of a trial that has just ended."""
+        ...
+
+    def end(self) -> None:
+        """Hears that this policy is done in this world."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,14 +49,20 @@ class Arena:
     episodes: tuple[Episode, ...]
 
 
+def players_of(arena: Arena, models: Iterable[str]) -> list[str]:
+    """Who plays in an arena, in order: the models, then the scripted policies."""
+    return [*models, *baselines(arena.world)]
+
+
 def hold_contest(
     arenas: Sequence[Arena],
     models: Mapping[str, Callable[[], Engine]],
     *,
-    play: Play,
+    play: PlayWith,
     scripted: Callable[[ScriptedPolicy], Engine],
-    tell: Callable[[str], None],
-    keep: Keep,
+    records: Records,
+    display: Display,
+    num_trials: int = 1,
 ) -> list[Result]:
     """Plays the models and all baselines in every arena, and adds the oracle's bound if known.
 
@@ -49,20 +72,35 @@ def hold_contest(
             One engine may serve several, one after the other.
         play: Plays episodes with an engine.
         scripted: Makes the engine that plays a scripted policy.
-        tell: Hears what is being played.
-        keep: Writes down what was played.
+        records: Each trial is written there as it ends; what is there already is not played.
+        display: Shows how far it is.
+        num_trials: How often each policy plays each episode.
     """
-    results = []
+    results: list[Result] = []
     for arena in arenas:
         players = dict(models)
         players |= {name: partial(scripted, p) for name, p in baselines(arena.world).items()}
         for policy, ready in players.items():
-            tell(f"evaluating {policy} in the {arena.name} world")
-            once = partial(play, ready())
-            results += evaluate_policy(policy, arena.name, arena.episodes, once, keep=keep)
+            display.begin(policy, arena.name)
+            found = evaluate_policy(
+                policy,
+                arena.name,
+                arena.episodes,
+                partial(_readied, play, ready),
+                records=records,
+                num_trials=num_trials,
+                told=display.took,
+            )
+            display.end()
+            results += found
         if arena.world.is_known:
-            results += oracle_bound(arena.world, arena.name, arena.episodes)
+            bounds = oracle_bound(arena.world, arena.name, arena.episodes)
+            results += [replace(bound, trial=n) for bound in bounds for n in range(num_trials)]
     return results
+
+
+def _readied(play: PlayWith, ready: Callable[[], Engine]) -> Play:
+    return partial(play, ready())
 
 
 def oracle_frontier(arena: Arena) -> list[tuple[float, float]]:

@@ -1,8 +1,8 @@
-"""Plays a policy over held-out episodes and records what each came to."""
+"""What a policy came to on each held-out episode, and what the oracle expects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolorchestra.benchmark.world import World
@@ -12,9 +12,6 @@ from toolorchestra.reward.group import is_scorable
 from toolorchestra.reward.measures import cost_usd, measure
 from toolorchestra.rollout.group import Played
 from toolorchestra.types import Episode, Rollout, Verdict
-
-PlayOnce = Callable[[Sequence[Episode]], list[Played]]
-"""Plays every episode once, greedily."""
 
 ORACLE_BOUND = "oracle bound"
 """The oracle's expectation, which no policy exceeds on average."""
@@ -42,12 +39,14 @@ class Result:
     status: str
     difficulty: int | None = None
     """Of a task of a domain, from 1; None where tasks have none."""
+    task: str = ""
+    """The task's own id: several episodes may be drawn with one task."""
+    trial: int = 0
+    """For which time the policy plays the episode, from 0."""
     judge_usd: float = 0.0
     """Paid for judging it, scored or not: no cost of the policy's."""
     user_usd: float = 0.0
     """Paid for simulating its user: no cost of the policy's."""
-    trial: int = 0
-    """Which of the policy's trials at the episode it is, from 0."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,36 +58,26 @@ class Trial:
     rollout: Rollout
     verdict: Verdict | None = None
     """Whether it solves the task, and who decided so; None where the rollout is void."""
+    num_void: int = 0
+    """Attempts that an infrastructure fault ended, replaced ones included."""
 
 
-Keep = Callable[[Sequence[Trial]], None]
-"""Writes down the trials of one policy in one world."""
+def trial_of(policy: str, world: str, played: Played) -> Trial:
+    """A trial that has ended, with what it came to; `played` holds one rollout."""
+    (rollout,), (verdict,) = played.rollouts, played.verdicts
+    return Trial(
+        result=result_of(policy, world, played.episode, rollout, verdict),
+        episode=played.episode,
+        rollout=rollout,
+        verdict=verdict,
+        num_void=played.num_void,
+    )
 
 
-def evaluate_policy(
-    policy: str,
-    world: str,
-    episodes: Sequence[Episode],
-    play: PlayOnce,
-    *,
-    keep: Keep = lambda trials: None,
-) -> list[Result]:
-    """One result an episode, in the episodes' order; `keep` gets them with their rollouts."""
-    trials = [
-        Trial(
-            result=_result(policy, world, played),
-            episode=played.episode,
-            rollout=played.rollouts[0],
-            verdict=played.verdicts[0],
-        )
-        for played in play(episodes)
-    ]
-    keep(trials)
-    return [trial.result for trial in trials]
-
-
-def _result(policy: str, world: str, played: Played) -> Result:
-    episode, rollout, verdict = played.episode, played.rollouts[0], played.verdicts[0]
+def result_of(
+    policy: str, world: str, episode: Episode, rollout: Rollout, verdict: Verdict | None
+) -> Result:
+    """What one rollout came to."""
     is_scored = is_scorable(rollout, verdict)
     measures = measure(rollout, episode, verdict) if verdict and is_scored else None
     results = [result for turn in rollout.turns for result in turn.results]
@@ -110,6 +99,8 @@ def _result(policy: str, world: str, played: Played) -> Result:
         num_malformed=refused + errors,
         status=rollout.status,
         difficulty=_difficulty(episode),
+        task=episode.task.id,
+        trial=rollout.sample,
         judge_usd=cost_usd(rollout, ("judge",)),
         user_usd=cost_usd(rollout, ("user",)),
     )
@@ -141,6 +132,7 @@ def oracle_bound(world: World, name: str, episodes: Sequence[Episode]) -> list[R
                 num_calls=0,
                 num_malformed=0,
                 status="expected",
+                task=episode.task.id,
             )
         )
     return results

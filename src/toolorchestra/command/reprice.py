@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 from rich.console import Console
 
-from toolorchestra.config import RepriceConfig, register
+from toolorchestra.command.words import options_of, split
+from toolorchestra.config import RepriceConfig
 from toolorchestra.entry.plainly import FAULT
 from toolorchestra.launch.summary import WIDTH
 from toolorchestra.pricing.config import PricingConfig
@@ -26,10 +22,6 @@ from toolorchestra.report.files import replace_text
 from toolorchestra.report.logged import read_run
 from toolorchestra.report.reprice import file_table, split_table, summary_table
 from toolorchestra.report.tally import Tally
-
-CONF = Path(__file__).parents[3] / "conf"
-"""The options of the project, as it is checked out."""
-_OVERRIDE = re.compile(r"[+~]*[\w./@]+=")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,12 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         ValueError: No runs, a pricing that is not allowed, or a log that cannot be read.
     """
-    words = list(arguments.words)
-    overrides = [word for word in words if _OVERRIDE.match(word) and not Path(word).is_dir()]
-    run_dirs = [Path(word) for word in words if word not in overrides]
+    run_dirs, overrides = split(arguments.words)
     if not run_dirs:
         raise ValueError("report.py reprice: no run is given; name the folder of at least one")
-    options = _compose(overrides)
+    advice = "pricing=NAME, pricing.KEY=VALUE or out=FOLDER"
+    options = cast(RepriceConfig, options_of("reprice", overrides, advice=advice))
     tally, audit = read_all(run_dirs, options.pricing)
     versions = {name: item.version for name, item in options.pricing.schedules.items()}
     tables = [split_table(tally, versions), summary_table(tally, versions)]
@@ -106,14 +97,3 @@ def _write(path: Path, text: str) -> None:
 def _common(run_dirs: Sequence[Path]) -> Path:
     """The run's folder, or the one that holds them all."""
     return Path(os.path.commonpath([path.resolve() for path in run_dirs]))
-
-
-def _compose(overrides: list[str]) -> RepriceConfig:
-    register()
-    try:
-        with initialize_config_dir(str(CONF), version_base="1.3"):
-            return cast(RepriceConfig, OmegaConf.to_object(compose("reprice", overrides)))
-    except (HydraException, OmegaConfBaseException) as error:
-        reasons = [str(error).partition("Config search path")[0], str(error.__cause__ or "")]
-        told = " ".join(" ".join(reasons).split())
-        raise ValueError(f"{told}; use pricing=NAME, pricing.KEY=VALUE or out=FOLDER") from error

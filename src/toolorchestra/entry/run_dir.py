@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import logging
 import os
@@ -17,31 +16,49 @@ import platform
 import shlex
 import sys
 import time
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
+from omegaconf import OmegaConf
+from yaml import YAMLError
+
+from toolorchestra.entry.played import digest, first_difference, flattened
 from toolorchestra.entry.snapshot import read_origin
 from toolorchestra.report.comparison import SUMMARY
 from toolorchestra.report.files import replace_text
 
 log = logging.getLogger(__name__)
 
-PLACE_KEYS = ("output_root", "output_dir", "resume", "launcher", "max_cost_usd")
+PLACE_KEYS = (
+    "output_root", "output_dir", "resume", "launcher", "max_cost_usd", "confirm_above_usd", "yes",
+)  # fmt: skip
 """Keys that say where a run writes and when it stops, not what it does."""
+Identity = Callable[[dict[str, Any]], dict[str, Any]]
+"""Of a resolved config, what makes a run the same run, by dotted key."""
 RUN_FILE, CONFIG_FILE = "run.json", "config.yaml"
 PACKAGES = ("torch", "transformers", "lightning", "hydra-core", "omegaconf", "reasoning-gym")
 
 
-def config_digest(config: dict[str, Any]) -> str:
+def all_but_places(config: dict[str, Any]) -> dict[str, Any]:
+    """All that a config asks for, but where it is written and when it stops."""
+    return flattened({key: value for key, value in config.items() if key not in PLACE_KEYS})
+
+
+def config_digest(config: dict[str, Any], identity: Identity = all_but_places) -> str:
     """Names what a run does: equal for equal resolved configs."""
-    asked = {key: value for key, value in config.items() if key not in PLACE_KEYS}
-    text = json.dumps(asked, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return digest(identity(config))
 
 
 def open_run_dir(
-    new: Path, config: dict[str, Any], *, resume: str | None, config_text: str
+    new: Path,
+    config: dict[str, Any],
+    *,
+    resume: str | None,
+    config_text: str,
+    identity: Identity = all_but_places,
+    goes_on: bool = False,
 ) -> tuple[Path, BinaryIO]:
     """The folder to write to, claimed: a new one, or that of the run to resume.
 
@@ -50,27 +67,33 @@ def open_run_dir(
         config: All options, resolved.
         resume: None, "auto", or a run's folder.
         config_text: The options as they are written to the new folder.
+        identity: What makes a run the same run.
+        goes_on: Whether a run that `new` holds is resumed without a word.
 
     Raises:
         ValueError: `new` holds a run or cannot be written to, or there is no such run to resume,
             or another process is at it.
     """
-    digest = config_digest(config)
+    name = config_digest(config, identity)
+    if goes_on and resume is None and (new / RUN_FILE).exists():
+        resume = str(new)
     if resume is None:
         old = []
     elif resume == "auto":
-        old = find_unfinished(Path(config["output_root"]), digest)
+        old = find_unfinished(Path(config["output_root"]), name)
     else:
-        old = [check_same_run(Path(resume), digest)]
+        old = [check_same_run(Path(resume), name, config=config, identity=identity)]
     for path in old:
         if claimed := claim(path):
             log.info("resuming %s", path)
             discard_if_empty(new)
+            if not (path / CONFIG_FILE).exists():  # it was killed before it wrote it
+                replace_text(path / CONFIG_FILE, config_text)
             return path, claimed
         if resume != "auto":
             raise ValueError(f"resume: another process is still at work in {path}; wait or stop it")
     make_run_dir(new)
-    claimed = claim_new(new, json.dumps(describe_run(digest), indent=1) + "\n")
+    claimed = claim_new(new, json.dumps(describe_run(name), indent=1) + "\n")
     replace_text(new / CONFIG_FILE, config_text)
     return new, claimed
 
@@ -112,12 +135,17 @@ def find_unfinished(root: Path, digest: str) -> list[Path]:
 
 
 def claim(path: Path) -> BinaryIO | None:
-    """Takes a run's folder for this process, until the file returned is closed or it ends.
+    """Takes a run's folder for this process; see `hold`."""
+    return hold(path / RUN_FILE)
+
+
+def hold(file: Path) -> BinaryIO | None:
+    """Takes a file for this process, until what is returned is closed or the process ends.
 
     Returns:
         None if another living process has it.
     """
-    record = (path / RUN_FILE).open("rb")
+    record = file.open("rb")
     try:
         fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -133,8 +161,20 @@ def _read_record(file: Path) -> dict[str, Any]:
     return record
 
 
-def check_same_run(path: Path, digest: str) -> Path:
+def check_same_run(
+    path: Path,
+    name: str,
+    *,
+    config: dict[str, Any] | None = None,
+    identity: Identity = all_but_places,
+) -> Path:
     """A run's folder that was named for resuming.
+
+    Args:
+        path: The folder.
+        name: The digest of the config now.
+        config: That config, to tell what differs.
+        identity: What of it makes a run the same run.
 
     Raises:
         ValueError: if it holds no run, or one of another config.
@@ -143,12 +183,23 @@ def check_same_run(path: Path, digest: str) -> Path:
         record = _read_record(path / RUN_FILE)
     except (OSError, ValueError) as error:
         raise ValueError(f"resume: {path} holds no run; use a run's folder, or auto") from error
-    if record.get("config_digest") != digest:
+    if record.get("config_digest") != name:
+        found = _difference(path, identity(config), identity) if config else None
         raise ValueError(
-            f"resume: {path} was made with another config; repeat its command "
-            f"({record.get('command')}), or start anew without resume"
+            f"resume: {path} was made with another config{f' ({found})' if found else ''}; repeat "
+            f"its command ({record.get('command')}), or start anew without resume, in another "
+            "folder"
         )
     return path
+
+
+def _difference(path: Path, now: dict[str, Any], identity: Identity) -> str | None:
+    """The first key that differs from those the folder was made with, as far as they are known."""
+    try:
+        then = OmegaConf.to_container(OmegaConf.load(path / CONFIG_FILE))
+    except (OSError, YAMLError):
+        return None
+    return first_difference(identity(cast(dict[str, Any], then)), now)
 
 
 def discard_if_empty(path: Path) -> None:

@@ -22,6 +22,9 @@ from toolorchestra.types import LedgerEntry, Price, Task, Usage, Verdict
 
 log = logging.getLogger(__name__)
 
+JUDGE_PREFIX = "judge:"
+"""What `Verdict.decided_by` begins with where a model judged, or failed to."""
+
 _SHOWN_CHARS = 200
 
 
@@ -145,7 +148,7 @@ class LlmJudge:
         return _Outcome(ruling=ruling, reason=reason, usage=reply.usage, latency_s=reply.latency_s)
 
     def _verdict(self, outcome: _Outcome) -> Verdict:
-        ruling, decided_by = outcome.ruling, f"judge:{self._config.model}"
+        ruling, decided_by = outcome.ruling, f"{JUDGE_PREFIX}{self._config.model}"
         self._num_judged += 1
         self._num_unscored += ruling is None
         self._watch.note(is_scored=ruling is not None, reason=outcome.reason)

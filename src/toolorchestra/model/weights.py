@@ -6,6 +6,7 @@ Nothing is tied in them, and low-rank adapters are merged in: whatever loads Qwe
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -50,6 +51,16 @@ def _merged(layer: Any, weight: Tensor) -> Tensor:
         if adapter in layer.scaling and adapter not in layer.merged_adapters:
             total = total + layer.get_delta_weight(adapter).float()
     return total.to(weight.dtype)
+
+
+def weights_digest(model: PreTrainedModel) -> str:
+    """Names a policy's weights: equal for weights that are equal to the last bit."""
+    digest = hashlib.sha256()
+    for name, tensor in plain_weights(model):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        plain = tensor.cpu().contiguous().reshape(-1).view(torch.uint8)
+        digest.update(plain.numpy().data)
+    return digest.hexdigest()[:16]
 
 
 def write_weights(model: PreTrainedModel, folder: Path) -> None:

@@ -44,7 +44,7 @@ from toolorchestra.report.stats import Estimate, bootstrap_mean
 from toolorchestra.report.table import Table
 
 CURVES = {"reward/mean": "reward", "accuracy": "accuracy", "utility": "utility"}
-RESULTS_FILE, FRONTIER_FILE = "results.md", "frontier.json"
+RESULTS_FILE, RESULTS_LINES, FRONTIER_FILE = "results.md", "results.jsonl", "frontier.json"
 
 
 def write_pictures(
@@ -137,7 +137,7 @@ def write_tables(run_dir: Path, evaluation: Evaluation, shown_as: Mapping[str, s
     content = "[\n" + ",\n".join(table.to_json().strip() for table in tables) + "\n]\n"
     replace_text(run_dir / "results.json", content)
     lines = (json.dumps(to_json(result)) for result in evaluation.results)
-    replace_text(run_dir / "results.jsonl", "\n".join(lines) + "\n")
+    replace_text(run_dir / RESULTS_LINES, "\n".join(lines) + "\n")
     return main
 
 

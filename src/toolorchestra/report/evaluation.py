@@ -86,9 +86,8 @@ def main_table(evaluation: Evaluation, world: str) -> Table:
                     *(aside_cents(policy, results, aside) for aside in asides),
                 )
             )
-    num_episodes = len({r.episode for r in evaluation.results if r.world == world})
     return Table(
-        title=f"{world} world: {num_episodes} held-out episodes",
+        title=f"{world} world: {_size(evaluation, world)}",
         columns=(
             "policy",
             "utility",
@@ -109,6 +108,14 @@ def main_table(evaluation: Evaluation, world: str) -> Table:
         },
         note=evaluation.note,
     )
+
+
+def _size(evaluation: Evaluation, world: str) -> str:
+    """How much is played in a world, in words."""
+    results = [r for r in evaluation.results if r.world == world]
+    num_trials = 1 + max((r.trial for r in results), default=0)
+    times = f", {num_trials} trials each" if num_trials > 1 else ""
+    return f"{len({r.episode for r in results})} held-out episodes{times}"
 
 
 def aside_cents(policy: str, results: Sequence[Result], aside: str) -> Estimate | None:
@@ -223,7 +230,7 @@ def closed(evaluation: Evaluation, world: str) -> Estimate | None:
     if evaluation.start is None:
         return None
     trained, start, clusters = _paired(evaluation, world, evaluation.subject, evaluation.start)
-    bound = {r.episode: r.utility for r in evaluation.of(ORACLE_BOUND, world)}
+    bound = {r.episode: r.utility for r in evaluation.of(ORACLE_BOUND, world)}  # of any trial
     oracle = [float(bound.get(episode) or 0.0) for episode in clusters]
     if not math.fsum(oracle) > math.fsum(start):
         return None

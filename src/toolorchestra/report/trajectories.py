@@ -3,7 +3,8 @@
 A line of trajectories.jsonl is `{"step": 3, "group": {...}}` with the group as
 `toolorchestra.codec` writes it. Lines are only ever appended, in order of step; a resumed run first
 cuts off the steps that it will repeat. A line of evaluation_trajectories.jsonl is
-`{"result": {...}, "episode": {...}, "rollout": {...}}`; an evaluation is repeated as a whole.
+`{"format": 2, "config_hash": "...", "result": {...}, "episode": {...}, "rollout": {...}, ...}`, one
+trial of one policy; `toolorchestra.report.records` writes them, and reads them back to go on.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,10 @@ from toolorchestra.codec import from_json, to_json
 from toolorchestra.types import Group
 
 TRAJECTORIES_FILE, EVALUATION_FILE = "trajectories.jsonl", "evaluation_trajectories.jsonl"
+FORMAT, CONFIG_HASH = "format", "config_hash"
+"""Keys of an evaluation's line that tell how it is written, and what decided its result."""
+FORMAT_VERSION = 2
+"""What evaluations wrote before lines named a format is not read back."""
 
 T = TypeVar("T")
 
@@ -56,21 +61,6 @@ class TrajectoryLog:
         _append(self._path, (LoggedGroup(step=step, group=group) for group in groups))
 
 
-class TrialLog:
-    """Writer of an evaluation's trials; the first of them end what an earlier try left."""
-
-    def __init__(self, path: Path) -> None:
-        """Makes nothing yet: an evaluation that is broken off early leaves no file."""
-        self._path, self._is_begun = path, False
-
-    def write(self, trials: Iterable[Trial]) -> None:
-        """Append trials, each as one line, without the rows that only training needs."""
-        if not self._is_begun:
-            self._path.unlink(missing_ok=True)
-            self._is_begun = True
-        _append(self._path, (replace(t, rollout=replace(t.rollout, rows=())) for t in trials))
-
-
 def _append(path: Path, records: Iterable[Any]) -> None:
     lines = (to_json(record) for record in records)
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
@@ -79,8 +69,17 @@ def _append(path: Path, records: Iterable[Any]) -> None:
 
 
 def read_trials(path: Path, *, skip_truncated_last_line: bool = False) -> Iterator[Trial]:
-    """Yield the trials of an evaluation, in order; see `read_trajectories`."""
-    return _read(Trial, path, skip_truncated_last_line)
+    """Yield the trials of an evaluation, each once, in order; see `read_trajectories`.
+
+    A void trial that was played again stands there twice until its evaluation is done: the later
+    one is taken.
+    """
+    last = {}
+    for number, (value, _) in enumerate(_lines(path, skip_truncated_last_line)):
+        last[_place_of(value)] = number
+    for number, (value, where) in enumerate(_lines(path, skip_truncated_last_line)):
+        if last[_place_of(value)] == number:
+            yield parse_trial(value, where)
 
 
 def read_trajectories(
@@ -99,23 +98,57 @@ def read_trajectories(
     return _read(LoggedGroup, path, skip_truncated_last_line)
 
 
+def parse_trial(value: Any, where: str) -> Trial:
+    """The trial of a parsed line.
+
+    Raises:
+        ValueError: It is none, or one of another format; `where` names file and line.
+    """
+    if not isinstance(value, dict) or value.get(FORMAT) != FORMAT_VERSION:
+        found = value.get(FORMAT) if isinstance(value, dict) else None
+        raise ValueError(
+            f"{where}: the record has the format {found}, not {FORMAT_VERSION}: another version or "
+            "another program wrote it; use another folder"
+        )
+    own = {key: item for key, item in value.items() if key not in (FORMAT, CONFIG_HASH)}
+    return _parse(Trial, own, where)
+
+
+def _place_of(value: Any) -> tuple[Any, ...]:
+    """What tells a trial from others, as far as the line has it."""
+    result = value.get("result") if isinstance(value, dict) else None
+    found = result if isinstance(result, dict) else {}
+    return tuple(str(found.get(key)) for key in ("policy", "world", "episode", "trial"))
+
+
 def _read(kind: type[T], path: Path, skip_truncated_last_line: bool) -> Iterator[T]:
+    for value, where in _lines(path, skip_truncated_last_line):
+        yield _parse(kind, value, where)
+
+
+def _lines(path: Path, skip_truncated_last_line: bool) -> Iterator[tuple[Any, str]]:
+    """What each line holds, and where it stands."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n") and skip_truncated_last_line:
                 return
-            yield _parse(kind, line, f"{path}:{number}")
+            where = f"{path}:{number}"
+            yield load_line(line, where), where
 
 
-def _parse(kind: type[T], line: bytes, where: str) -> T:
-    value = _load(line, where)
+def _parse(kind: type[T], value: Any, where: str) -> T:
     try:
         return from_json(kind, value)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
 
 
-def _load(line: bytes, where: str) -> Any:
+def load_line(line: bytes, where: str) -> Any:
+    """What a line holds as JSON.
+
+    Raises:
+        ValueError: It is cut off, or no JSON; `where` names file and line.
+    """
     if not line.endswith(b"\n"):
         raise ValueError(f"{where}: the line is cut off; the run that wrote it was killed")
     try:
@@ -133,7 +166,7 @@ def _length_through(path: Path, last_step: int) -> int:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
                 break
-            value = _load(line, f"{path}:{number}")
+            value = load_line(line, f"{path}:{number}")
             if not isinstance(value, dict) or type(value.get("step")) is not int:
                 raise ValueError(f"{path}:{number}: the line names no step")
             if value["step"] > last_step:

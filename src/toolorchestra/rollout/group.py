@@ -42,9 +42,11 @@ async def play_group(
     max_redispatch: int,
     judge: Judge = MATCHER,
     on_done: OnDone = lambda rollout: None,
+    first_sample: int = 0,
 ) -> Played:
     """Plays an episode `group_size` times, each attempt when `gate` lets it in, and judges each.
 
+    Samples are numbered from `first_sample`.
     `on_done` hears of each rollout as it has been judged, for progress displays. If one raises,
     which only a programming error, a lost engine or a judge that fails too often can cause, the
     others are cancelled.
@@ -62,7 +64,7 @@ async def play_group(
                 on_done(rollout)
                 return rollout, verdict, num_void
 
-    ended = await all_or_none([attempt(sample) for sample in range(group_size)])
+    ended = await all_or_none([attempt(first_sample + number) for number in range(group_size)])
     return Played(
         episode=episode,
         rollouts=tuple(rollout for rollout, _, _ in ended),

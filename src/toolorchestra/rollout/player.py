@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -23,6 +23,9 @@ from toolorchestra.user.nobody import NOBODY
 from toolorchestra.user.protocol import User
 
 T = TypeVar("T")
+
+PER_SLOT = 2
+"""Rollouts under way for each of `rollout.max_concurrent`: half of them may wait for a judge."""
 
 
 class Stage:
@@ -49,6 +52,7 @@ class Stage:
         self.spending = spending or Spending()
         self._background = Background()
         self._gate = asyncio.Semaphore(config.max_concurrent)
+        self._num_players = PER_SLOT * config.max_concurrent
         self._tools, self._speaker, self._config = tools, speaker, config
         self._providers, self._judge, self._user = providers, judge, user
         tool_s, rollout_s = config.timeouts_s(deadline_s=expert_deadline_s)
@@ -102,6 +106,45 @@ class Stage:
             )
         )
 
+    def play_each(
+        self,
+        engine: Engine,
+        episodes: Iterable[tuple[Episode, int]],
+        *,
+        is_greedy: bool,
+        speaker: Speaker | None = None,
+        on_played: Callable[[Played], None],
+    ) -> None:
+        """Plays each episode once, as the sample of the number beside it, and keeps nothing.
+
+        However many there are, no more are drawn from `episodes` than are under way. `on_played`
+        gets each as soon as it has been judged, in the order in which they end.
+
+        Raises:
+            BudgetSpent: The run may pay no more; all that has ended was handed over.
+        """
+        left = iter(episodes)
+
+        async def player() -> None:
+            for episode, sample in left:
+                self.spending.check()
+                played = await self.play_group(
+                    engine,
+                    episode,
+                    group_size=1,
+                    is_greedy=is_greedy,
+                    speaker=speaker,
+                    first_sample=sample,
+                )
+                on_played(played)
+                del played  # not kept while the next one is played
+
+        self.run(all_or_none([player() for _ in range(self._num_players)]))
+
+    def opened(self, episode: Episode) -> Episode:
+        """The episode as it is played: with what its user says first, where there is one."""
+        return self._user.opened(episode)
+
     async def play_group(
         self,
         engine: Engine,
@@ -111,6 +154,7 @@ class Stage:
         is_greedy: bool,
         speaker: Speaker | None = None,
         on_done: OnDone = lambda rollout: None,
+        first_sample: int = 0,
     ) -> Played:
         """Plays one episode `group_size` times; to be awaited on the stage's event loop.
 
@@ -140,6 +184,7 @@ class Stage:
             max_redispatch=self._config.max_redispatch,
             judge=self._judge,
             on_done=on_done,
+            first_sample=first_sample,
         )
         for rollout in played.rollouts:
             self.spending.add(entry for entry in rollout.ledger if entry.kind == "judge")

@@ -57,7 +57,7 @@ class Spending:
         if self.is_over:
             raise BudgetSpent(
                 f"max_cost_usd: ${self.spent_usd:.2f} are spent of ${self._limit_usd:.2f}; "
-                "a larger one and resume=auto go on with a training"
+                "a larger one and resume=auto go on with the run"
             )
 
     def _keep(self) -> None:

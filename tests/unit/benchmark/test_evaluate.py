@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import pytest
 from tests.unit.benchmark.worlds import make_episode, make_world, result, turn
 
-from toolorchestra.benchmark.evaluate import ORACLE_BOUND, evaluate_policy, oracle_bound
+from toolorchestra.benchmark.evaluate import ORACLE_BOUND, oracle_bound, trial_of
 from toolorchestra.domain.goal import Goal, as_task
 from toolorchestra.domain.load import load_shipped
 from toolorchestra.reward.outcome import judge_answer
@@ -41,8 +43,7 @@ def played(episode, *turns, ledger=(), status="answered", answer="4"):
 
 
 def evaluate(*items):
-    episodes = [item.episode for item in items]
-    return evaluate_policy("p", "seen", episodes, lambda given: list(items))
+    return [trial_of("p", "seen", item).result for item in items]
 
 
 def test_the_result_of_a_task_of_a_domain_tells_its_difficulty_and_that_of_a_question_none():
@@ -136,11 +137,9 @@ def test_judge_and_user_are_paid_apart_from_the_policy_scored_or_not():
     assert (void.cost_usd, void.judge_usd, void.user_usd) == (None, pytest.approx(0.25), 0.3)
 
 
-def test_whoever_keeps_trials_gets_every_rollout_with_its_result():
-    kept = []
-    items = [played(make_episode(), turn()), played(make_episode(), turn(), status="void")]
-    episodes = [item.episode for item in items]
-    results = evaluate_policy("p", "seen", episodes, lambda given: items, keep=kept.extend)
-    assert [trial.result for trial in kept] == results
-    assert [trial.rollout for trial in kept] == [item.rollouts[0] for item in items]
-    assert [trial.episode for trial in kept] == episodes
+def test_a_trial_holds_its_rollout_and_how_many_attempts_were_void():
+    item = replace(played(make_episode(), turn()), num_void=2)
+    found = trial_of("p", "seen", item)
+    assert (found.rollout, found.episode) == (item.rollouts[0], item.episode)
+    assert (found.verdict, found.num_void) == (item.verdicts[0], 2)
+    assert (found.result.task, found.result.trial) == ("t", 0)

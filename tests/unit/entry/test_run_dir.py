@@ -6,6 +6,7 @@ import pytest
 
 from toolorchestra.entry import run_dir
 from toolorchestra.entry.run_dir import (
+    CONFIG_FILE,
     RUN_FILE,
     check_same_run,
     claim,
@@ -14,6 +15,7 @@ from toolorchestra.entry.run_dir import (
     discard_if_empty,
     find_unfinished,
     make_run_dir,
+    open_run_dir,
 )
 from toolorchestra.report.comparison import SUMMARY
 
@@ -148,3 +150,25 @@ def test_a_repository_without_commits_has_no_commit(tmp_path, monkeypatch):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     monkeypatch.setattr(run_dir, "__file__", str(tmp_path / "run_dir.py"))
     assert describe_run("abc")["git_commit"] == ""
+
+
+def test_a_run_of_another_config_is_refused_with_the_first_key_that_differs(tmp_path):
+    name = config_digest(CONFIG)
+    path = make_run(tmp_path / "a", digest=name)
+    (path / CONFIG_FILE).write_text("seed: 2\ntrainer:\n  max_steps: 4\n  name: cpu\n")
+    told = r"another config \(seed was 2 and is 1\); repeat its command"
+    with pytest.raises(ValueError, match=told):
+        check_same_run(path, "other", config=CONFIG)
+
+
+def test_a_folder_of_the_same_run_is_gone_on_with_only_where_that_is_meant(tmp_path):
+    options = {"resume": None, "config_text": "seed: 1\n"}
+    first, held = open_run_dir(tmp_path / "a", CONFIG, **options)
+    held.close()
+    (first / CONFIG_FILE).unlink()  # as if killed before it was written
+    with pytest.raises(ValueError, match="holds a run already"):
+        open_run_dir(tmp_path / "a", CONFIG, **options)
+    again, held = open_run_dir(tmp_path / "a", CONFIG, **options, goes_on=True)
+    with held, pytest.raises(ValueError, match="another process is still at work"):
+        open_run_dir(tmp_path / "a", CONFIG, **options, goes_on=True)
+    assert again == first and (first / CONFIG_FILE).read_text() == "seed: 1\n"

@@ -9,11 +9,11 @@ from typing import Any
 
 from toolorchestra.benchmark.evaluate import Result, Trial
 from toolorchestra.pricing.config import PriceConfig, PricingConfig, ScheduleConfig
+from toolorchestra.report.records import TrialRecords
 from toolorchestra.report.trajectories import (
     EVALUATION_FILE,
     TRAJECTORIES_FILE,
     TrajectoryLog,
-    TrialLog,
 )
 from toolorchestra.types import (
     Episode,
@@ -162,7 +162,9 @@ def write_run(run_dir: Path, steps: Sequence[Group] = (), trials: Sequence[Trial
         for step, item in enumerate(steps):
             log.write(step, [item])
     if trials:
-        TrialLog(run_dir / EVALUATION_FILE).write(trials)
+        records = TrialRecords(run_dir / EVALUATION_FILE, hashes={}, default_hash="abc")
+        for number, item in enumerate(trials):
+            records.write(replace(item, result=replace(item.result, trial=number)))
     return run_dir
 
 

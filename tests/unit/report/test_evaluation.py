@@ -266,4 +266,24 @@ def test_of_several_trials_at_an_episode_the_mean_is_compared_and_tasks_are_resa
     assert difference.value == pytest.approx(0.5)  # 0.5 - 0 and 1 - 0.5
     row = rows_of(main_table(several, "seen"))[TRAINED]
     assert row["accuracy"].value == pytest.approx(0.75) and row["accuracy"].high == 1.0
-    assert main_table(several, "seen").title == "seen world: 2 held-out episodes"
+    assert main_table(several, "seen").title == "seen world: 2 held-out episodes, 2 trials each"
+
+
+def test_trials_are_paired_with_their_like_and_an_episode_counts_once_as_a_cluster():
+    # Trials of the same number differ by 1 each; paired crosswise, differences would be 0 and 2.
+    utilities = {START: (0.0, 1.0), TRAINED: (1.0, 2.0)}
+    some = evaluation(
+        *(
+            result(policy, f"e{episode}", u, trial=trial)
+            for policy, of_trials in utilities.items()
+            for episode in range(3)
+            for trial, u in enumerate(of_trials)
+        )
+    )
+    difference = comparison_table(some).rows[0][2]
+    assert (difference.value, difference.low, difference.high) == (1.0, 1.0, 1.0)
+    table = main_table(some, "seen")
+    assert table.title == "seen world: 3 held-out episodes, 2 trials each"
+    # each episode has one right trial of two: over episodes nothing varies
+    accuracy = rows_of(table)[START]["accuracy"]
+    assert (accuracy.value, accuracy.low, accuracy.high) == (0.5, 0.5, 0.5)

@@ -43,6 +43,6 @@ def test_a_folder_without_rollouts_is_refused(tmp_path):
 def test_a_corrupt_line_is_named(tmp_path):
     (tmp_path / "evaluation_trajectories.jsonl").write_text("{}\n")
     with pytest.raises(
-        ValueError, match=r"evaluation_trajectories\.jsonl:1: .*'result' is missing"
+        ValueError, match=r"evaluation_trajectories\.jsonl:1: the record has the format None, not 2"
     ):
         list(read_run(tmp_path))

@@ -3,9 +3,10 @@ import json
 import pytest
 from tests.invariant.records import SOLVED, episode, measures, rollout
 
-from toolorchestra.benchmark.evaluate import evaluate_policy
+from toolorchestra.benchmark.evaluate import trial_of
+from toolorchestra.report.records import TrialRecords
 from toolorchestra.report.samples import read_samples
-from toolorchestra.report.trajectories import TrajectoryLog, TrialLog
+from toolorchestra.report.trajectories import TrajectoryLog
 from toolorchestra.rollout.group import Played
 from toolorchestra.types import Group, Score
 
@@ -38,16 +39,18 @@ def test_trajectories_of_training_are_read(tmp_path):
 
 
 def test_trials_of_an_evaluation_are_read_without_void_ones(tmp_path):
-    log = TrialLog(tmp_path / "evaluation_trajectories.jsonl")
+    path = tmp_path / "evaluation_trajectories.jsonl"
+    records = TrialRecords(path, hashes={}, default_hash="")
     played = [
         Played(episode=episode(), rollouts=(item,), verdicts=(verdict,), num_void=0)
         for item, verdict in (
             (rollout(answer="4"), SOLVED),
-            (rollout(status="void", answer=None), None),
+            (rollout(status="void", answer=None, sample=1), None),
         )
     ]
-    evaluate_policy("p", "w", [], lambda episodes: played, keep=log.write)
-    samples = read_samples(tmp_path / "evaluation_trajectories.jsonl")
+    for item in played:
+        records.write(trial_of("p", "w", item))
+    samples = read_samples(path)
     assert [sample.given for sample in samples] == ["4"]
 
 

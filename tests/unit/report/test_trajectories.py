@@ -1,17 +1,13 @@
 import json
-from dataclasses import replace
 
 import pytest
 
-from toolorchestra.benchmark.evaluate import Result, Trial
 from toolorchestra.report.trajectories import (
     LoggedGroup,
     TrajectoryLog,
-    TrialLog,
     read_trajectories,
-    read_trials,
 )
-from toolorchestra.types import Group, Measures, Rollout, Row, Score, Verdict
+from toolorchestra.types import Group, Measures, Rollout, Score, Verdict
 
 
 @pytest.fixture
@@ -108,44 +104,3 @@ def test_a_file_of_before_a_field_existed_is_refused_in_one_sentence(tmp_path, m
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(ValueError, match=f"t.jsonl:1: .*'{field}' is missing: .*another version"):
         list(read_trajectories(path))
-
-
-@pytest.fixture
-def trial(make_episode):
-    row = Row(ids=(1,), loss_mask=(0,), logprobs=(0.0,), versions=(-1,))
-    rollout = Rollout(
-        episode_id="e", sample=0, status="answered", turns=(), rows=(row,), answer="4", ledger=()
-    )
-    result = Result(
-        policy="policy",
-        world="local",
-        episode="e",
-        skill="math",
-        preference="frugal",
-        utility=1.0,
-        is_solved=1.0,
-        cost_usd=0.0,
-        latency_s=0.0,
-        tool_counts={},
-        num_calls=0,
-        num_malformed=0,
-        status="answered",
-    )
-    return Trial(result=result, episode=make_episode(), rollout=rollout)
-
-
-def test_trials_read_back_equal_without_the_rows_of_training(tmp_path, trial):
-    path = tmp_path / "e.jsonl"
-    log = TrialLog(path)
-    assert not path.exists()
-    log.write([trial, trial])
-    log.write([trial])
-    kept = replace(trial, rollout=replace(trial.rollout, rows=()))
-    assert list(read_trials(path)) == [kept] * 3
-
-
-def test_an_evaluation_that_is_repeated_replaces_what_an_earlier_try_left(tmp_path, trial):
-    path = tmp_path / "e.jsonl"
-    path.write_text("left behind")
-    TrialLog(path).write([trial])
-    assert len(list(read_trials(path))) == 1

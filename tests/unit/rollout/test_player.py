@@ -1,4 +1,5 @@
 import asyncio
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -95,3 +96,56 @@ def test_the_stages_judge_decides_and_is_closed_with_it():
     assert group.verdicts == (Verdict(is_solved=False, decided_by="judge:wrong"),)
     stage.close()
     assert judge.is_closed
+
+
+def test_each_episode_is_handed_over_as_it_ends_and_no_more_are_drawn_than_are_under_way():
+    stage, drawn, handed = make_stage(FakeTool(), max_concurrent=2), [], []
+
+    def episodes():
+        for number in range(40):
+            assert number - len(handed) <= 4  # two for each of max_concurrent
+            drawn.append(number)
+            yield replace(make_episode(), id=f"episode-{number}"), number % 3
+
+    engine = engine_of(call_text("ask"), "answer: 4")
+    stage.play_each(engine, episodes(), is_greedy=True, on_played=handed.append)
+    stage.close()
+    assert sorted(played.episode.id for played in handed) == sorted(
+        f"episode-{number}" for number in drawn
+    )
+    assert {(p.episode.id, p.rollouts[0].sample) for p in handed} >= {
+        ("episode-1", 1), ("episode-5", 2), ("episode-39", 0),
+    }  # fmt: skip
+
+
+class Big:
+    """Stands for what was played."""
+
+
+def test_what_was_handed_over_is_not_kept(monkeypatch):
+    stage, handed = make_stage(FakeTool(), max_concurrent=2), []
+
+    async def play_group(*args, **options):
+        await asyncio.sleep(0)
+        return Big()
+
+    def take(played):
+        handed.append(weakref.ref(played))
+        del played
+        assert sum(ref() is not None for ref in handed) == 1  # this one
+
+    monkeypatch.setattr(stage, "play_group", play_group)
+    stage.play_each(None, [(EPISODES[0], n) for n in range(40)], is_greedy=True, on_played=take)
+    assert len(handed) == 40 and not any(ref() for ref in handed)
+    stage.close()
+
+
+def test_what_cannot_be_written_down_ends_the_play():
+    stage = make_stage(FakeTool())
+
+    def full(played):
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        stage.play_each(engine_of("answer: 4"), [(EPISODES[0], 0)], is_greedy=True, on_played=full)
+    stage.close()
