@@ -10,9 +10,9 @@ from tests.integration.test_real_experts import KEY, lines_of
 from tests.unit.judge.chat_server import chat_server
 from tests.unit.user.scene import install
 
+from toolorchestra.command.reprice import read_all
 from toolorchestra.evaluate import evaluate
 from toolorchestra.report.trajectories import read_trajectories, read_trials
-from toolorchestra.command.reprice import read_all
 from toolorchestra.run import train
 
 QUICK = (

