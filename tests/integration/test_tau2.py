@@ -11,9 +11,12 @@ from tests.composed import options_of
 
 from toolorchestra.arenas import build_arenas, build_tasks
 from toolorchestra.build import build_speaker, build_stage
+from toolorchestra.domain.goal import goal_of
+from toolorchestra.domain.tau2.evaluate import trajectory_of
 from toolorchestra.engine.golden import Golden
 from toolorchestra.engine.policies import nothing
 from toolorchestra.engine.scripted import ScriptedEngine
+from toolorchestra.judge.tau2 import conversation_of
 from toolorchestra.model.policy import load_policy
 from toolorchestra.worlds import check_worlds
 
@@ -104,3 +107,44 @@ def test_all_tasks_come_to_what_tau2s_own_runner_says(domain, golden, nothing):
     solved, _ = play(tau2_options(domain), "golden", "nothing")
     assert (len(solved["golden"]), len(solved["nothing"])) == (golden, nothing)
     assert solved["nothing"] == IDLE[domain]
+
+
+class Forgetful(Golden):
+    """Leaves out the last golden action."""
+
+    def __call__(self, episode, turns, rng):
+        num_done = sum(
+            len(turn.calls) + len(turn.user.calls if turn.user else ()) for turn in turns
+        )
+        num_actions = len(goal_of(episode.task).task.actions)
+        return "Bye." if num_done >= num_actions - 1 else super().__call__(episode, turns, rng)
+
+
+@pytest.mark.slow
+def test_a_verdict_is_that_of_tau2s_own_evaluation_of_the_same_conversation(monkeypatch):
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it asks a server
+    from tau2.data_model.simulation import SimulationRun, TerminationReason
+    from tau2.evaluator.evaluator import EvaluationType, evaluate_simulation
+    from tau2.orchestrator.orchestrator import DEFAULT_FIRST_AGENT_MESSAGE
+
+    monkeypatch.setitem(POLICIES, "forgetful", Forgetful())
+    _, played = play(tau2_options("telecom_small"), "golden", "nothing", "forgetful")
+    compared = {}
+    for item in (item for items in played.values() for item in items):
+        goal, rollout = goal_of(item.episode.task), item.rollouts[0]
+        messages = conversation_of(goal, item.episode.task.question, rollout)
+        run = SimulationRun(
+            id="1",
+            task_id=goal.task.id,
+            start_time="",
+            end_time="",
+            duration=0.0,
+            termination_reason=TerminationReason.USER_STOP,
+            messages=trajectory_of(messages),
+        )
+        assert run.messages[0].content == DEFAULT_FIRST_AGENT_MESSAGE.content
+        task = goal.domain.sources[goal.task.id]
+        told = evaluate_simulation(run, task, EvaluationType.ALL, False, "telecom")
+        assert item.verdicts[0].is_solved is (told.reward == 1.0), item.verdicts[0].reason
+        compared.setdefault(told.reward, []).append(goal.task.id)
+    assert len(compared[1.0]) >= 20 and len(compared[0.0]) > 20

@@ -38,13 +38,18 @@ def judge_tau2(goal: Tau2Goal, opening: str, rollout: Rollout) -> Verdict:
     most = tau2_module("config").DEFAULT_MAX_ERRORS
     if (num_errors := sum(_num_errors(goal, turn) for turn in rollout.turns)) >= most:
         return _verdict([f"{num_errors} calls failed, and {most} end a conversation"])
-    messages = [Message(by="policy", text=goal.domain.greeting), Message(by="user", text=opening)]
-    messages += [message for turn in rollout.turns for message in messages_of(goal, turn)]
     try:
+        messages = conversation_of(goal, opening, rollout)
         return _verdict(evaluate(goal.domain, goal.task.id, messages))
     except Unrepeatable as error:
         reason = f"a tool gave something else when it was called again: {error}"
         return Verdict(is_solved=None, decided_by=DECIDED_BY, reason=reason)
+
+
+def conversation_of(goal: Tau2Goal, opening: str, rollout: Rollout) -> list[Message]:
+    """The whole conversation, as tau2-bench's runner would have written it down."""
+    began = [Message(by="policy", text=goal.domain.greeting), Message(by="user", text=opening)]
+    return began + [message for turn in rollout.turns for message in messages_of(goal, turn)]
 
 
 def messages_of(goal: Tau2Goal, turn: Turn) -> Iterator[Message]:

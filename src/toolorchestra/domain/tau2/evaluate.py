@@ -52,7 +52,7 @@ def evaluate(domain: Tau2Domain, task_id: str, messages: Sequence[Message]) -> l
         Unrepeatable: A tool gave something else than in the conversation.
     """
     task = domain.sources[task_id]
-    trajectory = [part for message in messages for part in _parts(message)]
+    trajectory = trajectory_of(messages)
     basis = {kind.value for kind in task.evaluation_criteria.reward_basis}
     wrong: list[str] = []
     if basis & {"DB", "ENV_ASSERTION"}:
@@ -96,8 +96,12 @@ def _wrong_in_environment(found: Any, basis: set[str]) -> list[str]:
     return wrong
 
 
+def trajectory_of(messages: Sequence[Message]) -> list[Any]:
+    """A conversation in the package's own classes."""
+    return [part for message in messages for part in _parts(message)]
+
+
 def _parts(message: Message) -> Iterator[Any]:
-    """A message, and what its calls gave, in the package's own classes."""
     own, role = tau2_module("data_model.message"), REQUESTORS[message.by]
     calls = [
         own.ToolCall(id=c.id, name=c.name, arguments=dict(c.arguments), requestor=role)
