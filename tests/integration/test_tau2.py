@@ -8,16 +8,22 @@ from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 from tests.composed import options_of
+from tests.unit.judge.stand_in import PlannedModel
+from tests.unit.rollout.stage import make_episode
+from tests.unit.user.scene import said
+from tests.unit.user.test_llm import make_user, says
 
 from toolorchestra.arenas import build_arenas, build_tasks
 from toolorchestra.build import build_speaker, build_stage
-from toolorchestra.domain.goal import goal_of
+from toolorchestra.domain.goal import Tau2Goal, as_task, goal_of
 from toolorchestra.domain.tau2.evaluate import trajectory_of
+from toolorchestra.domain.tau2.load import load_tau2
 from toolorchestra.engine.golden import Golden
 from toolorchestra.engine.policies import nothing
 from toolorchestra.engine.scripted import ScriptedEngine
 from toolorchestra.judge.tau2 import conversation_of
 from toolorchestra.model.policy import load_policy
+from toolorchestra.tool.domain import Environments
 from toolorchestra.worlds import check_worlds
 
 try:
@@ -96,6 +102,26 @@ def test_a_few_tasks_whose_user_only_talks_are_solved_by_golden_actions(domain, 
     for item in played["nothing"]:
         (verdict,), solves = item.verdicts, item.episode.task.id in IDLE[domain]
         assert (verdict.decided_by, verdict.is_solved) == ("tau2", solves), verdict.reason
+
+
+async def test_a_model_plays_a_user_with_the_scenario_and_the_tools_of_its_phone():
+    domain = load_tau2("tau2/telecom_small")
+    task = domain.tasks["[mobile_data_issue]data_mode_off[PERSONA:None]"]
+    episode = replace(make_episode(), task=as_task(Tau2Goal(domain=domain, task=task)))
+    toggle = {"name": "toggle_data", "arguments": {}}
+    model = PlannedModel(says("My data is slow."), says("", toggle), says("On. ###STOP###"))
+    environments = Environments()
+    user = make_user(model, environments)
+    opening = await user.opened(episode)
+    assert opening.episode.task.question == "My data is slow."
+    reply = await user.reply(opening.episode, [said("Turn data on.")], session="e/0")
+    (result,) = reply.message.results
+    assert result.content.startswith("Mobile Data is now ON.\nStatus Bar: ")
+    assert (reply.message.text, reply.message.is_last) == ("On. ###STOP###", True)
+    told = model.asked[0][0].content
+    assert "You are John Smith with phone number 555-123-2002" in told
+    assert '"name": "run_speed_test"' in told and "enable_roaming" not in told
+    assert model.asked[0][1].content == "The assistant says:\nHi! How can I help you today?"
 
 
 @pytest.mark.slow

