@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -115,10 +114,9 @@ def play_all(
             on_played=on_played,
         )
 
-    opened = [replace(a, episodes=tuple(map(stage.opened, a.episodes))) for a in arenas]
-    with _progress(opened, models, records, options.num_trials) as display:
+    with _progress(arenas, models, records, options.num_trials) as display:
         results = hold_contest(
-            opened,
+            arenas,
             {name: partial(ready, models[name], version) for version, name in enumerate(models)},
             play=play,
             scripted=lambda policy: ScriptedEngine(

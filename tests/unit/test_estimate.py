@@ -11,7 +11,7 @@ from toolorchestra.config import EvaluateConfig
 from toolorchestra.estimate import CALLS, estimate, judging
 from toolorchestra.judge.config import JudgeConfig
 
-LEFT = {"seen": 100}
+LEFT = {"seen": 100, "local": 100}
 
 
 def options(*words):
@@ -73,8 +73,9 @@ def test_a_judge_is_reckoned_as_if_asked_about_every_answer():
 def test_a_policy_behind_an_api_is_reckoned_by_its_messages_where_it_needs_a_key():
     words = ("model=api/gpt_5", "benchmark.transfer=null")
     given = cast(EvaluateConfig, OmegaConf.to_object(composed(*words, command="evaluate")))
+    own = replace(arena("gpt_5"), name="local")
     # $1.25 and $10 a million tokens
-    (policy,) = estimate(given, [arena("gpt_5")], LEFT, num_policy=20)
+    (policy,) = estimate(given, [own], LEFT, num_policy=20)
     assert policy.usd == pytest.approx(20 * (CALLS + 1) * (4000 * 1.25e-6 + 500 * 10e-6))
     assert "policy" in policy.how and "20 trials × 4 messages" in policy.how
-    assert estimate(given, [arena("gpt_5")], LEFT, num_policy=0) == ()
+    assert estimate(given, [own], LEFT, num_policy=0) == ()

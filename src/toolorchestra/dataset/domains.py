@@ -34,7 +34,7 @@ def domain_source(
     catalogue = config.catalogue
     sources = {
         name: _source(
-            catalogue.load(name), config, seed=seed, num_parts=num_parts, has_user=has_user
+            catalogue.load_own(name), config, seed=seed, num_parts=num_parts, has_user=has_user
         )
         for name in weights
     }

@@ -13,6 +13,7 @@ from toolorchestra.dataset.local import local_task
 from toolorchestra.dataset.mix import Mixture, mixed, named
 from toolorchestra.dataset.split import Split, digest, side_of
 from toolorchestra.dataset.table import TableTasks, table_tasks
+from toolorchestra.dataset.tau2 import tau2_tasks
 from toolorchestra.types import Task
 
 TaskSource = Callable[[int, Split], Task]
@@ -98,12 +99,19 @@ def goal_source(config: DatasetConfig, seed: int, present: Present) -> TaskSourc
     )
 
 
+def tau2_source(config: DatasetConfig, seed: int, _: Present) -> TaskSource:
+    """Goes through tasks of tau2-bench."""
+    assert config.tau2 is not None
+    return tau2_tasks(config.tau2, seed=seed)
+
+
 SOURCES: dict[str, Callable[[DatasetConfig, int, Present], TaskSource]] = {
     "local": local_source,
     "jsonl": jsonl_source,
     "table": table_source,
     "mix": mix_source,
     "domain": goal_source,
+    "tau2": tau2_source,
 }
 
 

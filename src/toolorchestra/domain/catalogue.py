@@ -1,4 +1,5 @@
-"""Where a domain comes from: those that ship with the project by name, others from a folder.
+"""Where a domain comes from: those that ship with the project and those of tau2-bench by name,
+others from a folder.
 
 A task names its domain's folder and what lay there when it was made. So whoever has the task finds
 the domain, in any process, and nobody mistakes a folder that has changed since for it.
@@ -13,7 +14,10 @@ from pathlib import Path
 
 from toolorchestra.domain.domain import Domain, Origin
 from toolorchestra.domain.folder import read_texts, texts_digest
+from toolorchestra.domain.kinds import AnyDomain
 from toolorchestra.domain.load import SHIPPED, load_shipped
+from toolorchestra.domain.tau2.load import load_tau2
+from toolorchestra.domain.tau2.names import is_tau2
 from toolorchestra.domain.untrusted.limits import LIMITS, limits_of, options_of
 from toolorchestra.domain.untrusted.load import load_untrusted
 from toolorchestra.sandbox.config import SandboxConfig
@@ -36,8 +40,16 @@ class Catalogue:
     folders: Mapping[str, Listed] = field(default_factory=dict)
     """By the name of the domain, beside those that ship with the project."""
 
-    def load(self, name: str) -> Domain:
+    def load(self, name: str) -> AnyDomain:
         """The domain of that name; loaded once in a process as long as its files stay the same.
+
+        Raises:
+            ValueError: there is none, its folder cannot be used, or tau2-bench is not installed.
+        """
+        return load_tau2(name) if is_tau2(name) else self.load_own(name)
+
+    def load_own(self, name: str) -> Domain:
+        """The same of a domain that ships with the project or lies in a folder.
 
         Raises:
             ValueError: there is none, or its folder cannot be used.

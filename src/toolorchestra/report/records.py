@@ -18,6 +18,7 @@ from pathlib import Path
 from toolorchestra.benchmark.evaluate import Result, Trial
 from toolorchestra.benchmark.trials import TrialKey, is_settled, key_of
 from toolorchestra.codec import to_json
+from toolorchestra.domain.goal import ANSWER_KIND
 from toolorchestra.report.trajectories import (
     CONFIG_HASH,
     FORMAT,
@@ -160,6 +161,11 @@ class TrialRecords:
 
 
 def _digest(episode: Json) -> str:
-    """Of an episode as JSON, in whatever order its keys come."""
+    """Of an episode as JSON, in whatever order its keys come.
+
+    What a user says first is left out: whoever plays the user may say it otherwise each time.
+    """
+    if episode["task"]["answer_kind"] == ANSWER_KIND:
+        episode = episode | {"task": episode["task"] | {"question": ""}}
     text = json.dumps(episode, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -18,7 +18,7 @@ from toolorchestra.rollout.loop import Limits, run_rollout
 from toolorchestra.rollout.speaker import Speaker
 from toolorchestra.rollout.spending import Spending
 from toolorchestra.tool.base import Tool
-from toolorchestra.types import Episode, Rollout
+from toolorchestra.types import Episode, LedgerEntry, Rollout
 from toolorchestra.user.nobody import NOBODY
 from toolorchestra.user.protocol import User
 
@@ -141,10 +141,6 @@ class Stage:
 
         self.run(all_or_none([player() for _ in range(self._num_players)]))
 
-    def opened(self, episode: Episode) -> Episode:
-        """The episode as it is played: with what its user says first, where there is one."""
-        return self._user.opened(episode)
-
     async def play_group(
         self,
         engine: Engine,
@@ -163,7 +159,13 @@ class Stage:
         """
         limits = replace(self._limits, temperature=0.0) if is_greedy else self._limits
 
+        opening = await self._user.opened(episode)
+        self.spending.add(opening.bills)
+
         async def once(item: Episode, sample: int) -> Rollout:
+            bills = opening.bills if sample == first_sample else ()  # it was paid for once
+            if opening.fault:
+                return _not_begun(item, sample, fault=opening.fault, bills=bills)
             rollout = await run_rollout(
                 item,
                 sample,
@@ -174,10 +176,10 @@ class Stage:
                 user=self._user,
             )
             self.spending.add(rollout.ledger)
-            return rollout
+            return replace(rollout, ledger=(*bills, *rollout.ledger))
 
         played = await play_group(
-            self._user.opened(episode),
+            opening.episode,
             play=once,
             group_size=group_size,
             gate=self._gate,
@@ -201,3 +203,19 @@ class Stage:
         await asyncio.gather(*(tool.close() for tool in self._tools.values()), self._judge.close())
         if self._providers is not None:
             await self._providers.close()
+
+
+def _not_begun(
+    episode: Episode, sample: int, *, fault: str, bills: tuple[LedgerEntry, ...]
+) -> Rollout:
+    """The rollout of an episode whose user could not bring up the task."""
+    return Rollout(
+        episode_id=episode.id,
+        sample=sample,
+        status="void",
+        turns=(),
+        rows=(),
+        answer=None,
+        ledger=bills,
+        fault=f"user: {fault}",
+    )

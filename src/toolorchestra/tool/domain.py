@@ -10,9 +10,10 @@ from collections.abc import Iterable
 
 from toolorchestra.domain.aside import aside
 from toolorchestra.domain.catalogue import SHIPPED_ALONE, Catalogue
-from toolorchestra.domain.environment import CallOutcome, Environment
+from toolorchestra.domain.environment import CallOutcome
 from toolorchestra.domain.fault import DomainBug
 from toolorchestra.domain.goal import goal_of
+from toolorchestra.domain.kinds import AnyEnvironment
 from toolorchestra.domain.task import Party
 from toolorchestra.tool.base import CallContext, Tool
 from toolorchestra.types import Json, ResultStatus, Task, ToolResult
@@ -22,7 +23,7 @@ class Environments:
     """The environments of the rollouts under way, shared by all functions and by the user."""
 
     def __init__(self) -> None:
-        self._by_session: dict[str, Environment] = {}
+        self._by_session: dict[str, AnyEnvironment] = {}
         self._turns: dict[str, asyncio.Lock] = {}
 
     async def call(
@@ -39,12 +40,12 @@ class Environments:
             environment = self.of(session, task)
             return await aside(goal.domain, lambda: environment.call(name, arguments, by=by))
 
-    def of(self, session: str, task: Task) -> Environment:
+    def of(self, session: str, task: Task) -> AnyEnvironment:
         """A rollout's own environment, made at its first call."""
         if session not in self._by_session:
             goal = goal_of(task)
             assert goal is not None, "only tasks of domains have an environment"
-            self._by_session[session] = goal.domain.begin(goal.task)
+            self._by_session[session] = goal.begin()
         return self._by_session[session]
 
     def release(self, session: str) -> None:

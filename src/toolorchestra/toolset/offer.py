@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from copy import deepcopy
 
-from toolorchestra.domain.function import TypedFunction
+from toolorchestra.domain.kinds import AnyFunction
 from toolorchestra.pricing.cost import cost_usd
 from toolorchestra.tool.config import CARRIED_OUT_BY, SIMULATED_KINDS, Odds, ToolConfig
 from toolorchestra.types import Json, OfferedTool, Price, Usage
@@ -56,7 +56,7 @@ DOMAIN_ROW = "domain_function"
 _FREE = Price(source="runs on this machine", date="2026-11-30")
 
 
-def offer_function(function: TypedFunction, *, latency_s: float) -> OfferedTool:
+def offer_function(function: AnyFunction, *, latency_s: float) -> OfferedTool:
     """Offers a function of the task's domain, free of charge.
 
     Args:

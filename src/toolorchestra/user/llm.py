@@ -6,9 +6,11 @@ Whatever goes wrong with the model voids the rollout: it is never the policy's f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
-from toolorchestra.domain.goal import Goal, goal_of
+from toolorchestra.domain.goal import AnyGoal, goal_of
 from toolorchestra.provider.base import ChatModel
 from toolorchestra.provider.cassette import calling
 from toolorchestra.provider.fault import ProviderFault
@@ -19,9 +21,11 @@ from toolorchestra.user.asking import Asking
 from toolorchestra.user.config import UserConfig
 from toolorchestra.user.nobody import SILENCE
 from toolorchestra.user.opening import opened
-from toolorchestra.user.prompt import called, messages_of
-from toolorchestra.user.protocol import UserReply
+from toolorchestra.user.prompt import called, messages_of, opening_messages
+from toolorchestra.user.protocol import Opening, UserReply
 from toolorchestra.user.reply import Unreadable
+
+T = TypeVar("T")
 
 
 class LlmUser:
@@ -41,39 +45,57 @@ class LlmUser:
         self._config, self._model, self._price = config, model, price
         self._environments = environments
 
-    def opened(self, episode: Episode) -> Episode:
+    async def opened(self, episode: Episode) -> Opening:
         """The episode with what the user says first as its question.
 
-        No model is asked for that: all rollouts of a group begin alike.
+        A model is asked for that only where tasks have no words for it: once for all rollouts of a
+        group, which begin alike.
         """
-        return opened(episode)
+        goal = goal_of(episode.task)
+        if goal is None or not goal.domain.greeting:
+            return Opening(episode=opened(episode))
+        asking = Asking(self._config, model=self._model, price=self._price, turn=0)
+        messages = opening_messages(self._config.system, goal)
+        said, fault = await self._heard(
+            f"{episode.id}/user/opening", asking.ask(messages, max_calls=0)
+        )
+        if said is not None and not said.text:
+            fault = "its reply cannot be used: it says nothing to begin with"
+        task = replace(episode.task, question=said.text) if said is not None else episode.task
+        return Opening(episode=replace(episode, task=task), bills=tuple(asking.bills), fault=fault)
 
     async def reply(self, episode: Episode, turns: Sequence[Turn], *, session: str) -> UserReply:
         """Has the model call what it needs, and speak; see `User`."""
         goal = goal_of(episode.task)
         if goal is None:
             return SILENCE
-        number, limit_s = len(turns) - 1, self._config.deadline_s
+        number = len(turns) - 1
         asking = Asking(self._config, model=self._model, price=self._price, turn=number)
-        message, fault = None, ""
-        try:
-            with calling(f"{session}/user/{number}"):
-                async with asyncio.timeout(limit_s) as deadline:
-                    message = await self._play(goal, episode, turns, session, asking)
-        except ProviderFault as error:
-            fault = f"{error.kind}: {error}"
-        except Unreadable as error:
-            fault = f"its reply cannot be used: {error}"
-        except TimeoutError:
-            if not deadline.expired():
-                raise
-            fault = f"no reply within {limit_s:g} s"
-        else:
+        message, fault = await self._heard(
+            f"{session}/user/{number}", self._play(goal, episode, turns, session, asking)
+        )
+        if message is not None:
             fault = fault_in(message.results)
         return UserReply(message=message, bills=tuple(asking.bills), fault=fault)
 
+    async def _heard(self, caller: str, work: Awaitable[T]) -> tuple[T | None, str]:
+        """What comes of asking the model, or why nothing does."""
+        limit_s = self._config.deadline_s
+        try:
+            with calling(caller):
+                async with asyncio.timeout(limit_s) as deadline:
+                    return await work, ""
+        except ProviderFault as error:
+            return None, f"{error.kind}: {error}"
+        except Unreadable as error:
+            return None, f"its reply cannot be used: {error}"
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            return None, f"no reply within {limit_s:g} s"
+
     async def _play(
-        self, goal: Goal, episode: Episode, turns: Sequence[Turn], session: str, asking: Asking
+        self, goal: AnyGoal, episode: Episode, turns: Sequence[Turn], session: str, asking: Asking
     ) -> UserMessage:
         """Calls by turns with what they gave, until it speaks: calls are bounded, so are turns."""
         messages = messages_of(self._config.system, goal, episode.task.question, turns)
@@ -86,7 +108,7 @@ class LlmUser:
                     text=said.text,
                     calls=tuple(calls),
                     results=tuple(results),
-                    is_last=said.is_done,
+                    is_last=said.is_done or any(t in said.text for t in goal.domain.stop_tokens),
                 )
             asked = [
                 ToolCall(id=call_id(number), name=call.name, arguments=call.arguments)

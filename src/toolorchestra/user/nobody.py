@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolorchestra.types import Episode, Turn
-from toolorchestra.user.protocol import UserReply
+from toolorchestra.user.protocol import Opening, UserReply
 
 SILENCE = UserReply(message=None)
 """Where nobody is there to answer."""
@@ -14,9 +14,9 @@ SILENCE = UserReply(message=None)
 class Nobody:
     """Speaks for no user; see `User`."""
 
-    def opened(self, episode: Episode) -> Episode:
+    async def opened(self, episode: Episode) -> Opening:
         """The episode as it is."""
-        return episode
+        return Opening(episode=episode)
 
     async def reply(self, episode: Episode, turns: Sequence[Turn], *, session: str) -> UserReply:
         """Nothing."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from toolorchestra.chat.history import said_in
-from toolorchestra.domain.goal import Goal
+from toolorchestra.domain.goal import AnyGoal
 from toolorchestra.judge.prompt import without_control
 from toolorchestra.provider.base import Message
 from toolorchestra.types import Json, ToolCall, ToolResult, Turn
@@ -49,7 +49,7 @@ NONE = "none"
 _PLACE = re.compile(r"\{(instruction|scenario|functions)\}")
 
 
-def system_text(system: str, goal: Goal) -> str:
+def system_text(system: str, goal: AnyGoal) -> str:
     """The configured prompt with what this user wants, knows and can do."""
     task = goal.task
     functions = [
@@ -65,7 +65,15 @@ def system_text(system: str, goal: Goal) -> str:
     return _PLACE.sub(lambda match: parts[match[1]], system).strip()
 
 
-def messages_of(system: str, goal: Goal, opening: str, turns: Sequence[Turn]) -> list[Message]:
+def opening_messages(system: str, goal: AnyGoal) -> list[Message]:
+    """What a user is told who has not said anything yet, and is greeted."""
+    return [
+        Message(role="system", content=system_text(system, goal)),
+        Message(role="user", content=SAID.format(said=goal.domain.greeting)),
+    ]
+
+
+def messages_of(system: str, goal: AnyGoal, opening: str, turns: Sequence[Turn]) -> list[Message]:
     """The conversation as its user sees it, which ends with a message that is to be answered.
 
     Args:
@@ -74,9 +82,10 @@ def messages_of(system: str, goal: Goal, opening: str, turns: Sequence[Turn]) ->
         opening: What the user said first.
         turns: All so far.
     """
+    begin = SAID.format(said=goal.domain.greeting) if goal.domain.greeting else BEGIN
     messages = [
         Message(role="system", content=system_text(system, goal)),
-        Message(role="user", content=BEGIN),
+        Message(role="user", content=begin),
         spoken(opening),
     ]
     for turn in turns[:-1]:

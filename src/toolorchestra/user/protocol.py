@@ -26,12 +26,24 @@ class UserReply:
         return self.message is None or self.message.is_last
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opening:
+    """How a task is brought up, alike in all rollouts of a group."""
+
+    episode: Episode
+    """As it is played: its question is what the user says first."""
+    bills: tuple[LedgerEntry, ...] = ()
+    """Of kind "user": what was paid for it."""
+    fault: str = ""
+    """Why there is nothing to begin with; the group's rollouts are void."""
+
+
 class User(Protocol):
     """Speaks for the user of a task. It keeps no state: all follows from the episode, its turns and
     the database that it shares with the policy."""
 
-    def opened(self, episode: Episode) -> Episode:
-        """The episode as it is played: its question is what the user says first."""
+    async def opened(self, episode: Episode) -> Opening:
+        """Brings up the task. Never raises for a provider's faults."""
         ...
 
     async def reply(self, episode: Episode, turns: Sequence[Turn], *, session: str) -> UserReply:

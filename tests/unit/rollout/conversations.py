@@ -39,8 +39,9 @@ async def play(*texts, user=scripted, task="stuck", template=None, engine=None, 
     """One rollout of these messages; `user` is made for the environments of the tools."""
     environments = Environments()
     made = user(environments)
+    opening = await made.opened(locker_episode(task))
     return await run_rollout(
-        made.opened(locker_episode(task)),
+        opening.episode,
         0,
         engine=engine or engine_of(*texts),
         speaker=speaking(template),

@@ -23,9 +23,9 @@ from tests.unit.user.scene import (
 )
 
 from toolorchestra.reward.measures import measure
-from toolorchestra.types import UserMessage
+from toolorchestra.types import LedgerEntry, Usage, UserMessage
 from toolorchestra.user.nobody import NOBODY
-from toolorchestra.user.protocol import UserReply
+from toolorchestra.user.protocol import Opening, UserReply
 from toolorchestra.user.scripted import LEAVES
 
 
@@ -118,8 +118,8 @@ async def test_a_user_that_was_not_understood_leaves_with_the_last_message_as_th
 class Hanging:
     """A user that never answers."""
 
-    def opened(self, episode):
-        return episode
+    async def opened(self, episode):
+        return Opening(episode=episode)
 
     async def reply(self, episode, turns, *, session):
         await asyncio.sleep(500)
@@ -130,14 +130,56 @@ async def test_the_rollouts_deadline_is_the_users_too():
     assert (rollout.status, rollout.fault) == ("void", "not done within 0.3 s")
 
 
+BILL = LedgerEntry(
+    kind="user",
+    name="GPT-5",
+    priced_as=("GPT-5",),
+    usage=Usage(num_requests=1),
+    cost_usd=0.5,
+    latency_s=1.0,
+    turn=0,
+)
+
+
+class Opener(Hanging):
+    """A user that is paid for bringing up the task, or fails to."""
+
+    def __init__(self, fault):
+        self._fault = fault
+
+    async def opened(self, episode):
+        return Opening(episode=episode, bills=(BILL,), fault=self._fault)
+
+    async def reply(self, episode, turns, *, session):
+        return UserReply(message=UserMessage(text="", is_last=True))
+
+
+def test_what_a_user_is_paid_for_the_opening_is_paid_once_in_a_group():
+    user = lambda environments: Opener("")  # noqa: E731
+    played, spent_usd = staged(engine_of("a", "a"), locker_episode(), user=user, group_size=2)
+    assert [r.status for r in played.rollouts] == ["answered"] * 2
+    bills = [[entry for entry in r.ledger if entry.kind == "user"] for r in played.rollouts]
+    assert bills == [[BILL], []]
+    assert spent_usd == 0.5
+
+
+def test_without_an_opening_nothing_is_played_and_all_rollouts_are_void():
+    user = lambda environments: Opener("gone")  # noqa: E731
+    played, spent_usd = staged(engine_of(), locker_episode(), user=user, group_size=2)
+    assert [(r.status, r.fault, r.turns) for r in played.rollouts] == [
+        ("void", "user: gone", ())
+    ] * 2
+    assert (played.verdicts, spent_usd) == ((None, None), 0.5)
+
+
 class Echo:
     """A user that says what it hears, a number of times."""
 
     def __init__(self, num_times):
         self.num_times, self.heard = num_times, []
 
-    def opened(self, episode):
-        return episode
+    async def opened(self, episode):
+        return Opening(episode=episode)
 
     async def reply(self, episode, turns, *, session):
         self.heard.append((len(turns), turns[-1].text, session))

@@ -8,6 +8,7 @@ from tests.unit.judge.stand_in import PRICE, USAGE, PlannedModel, reply
 from tests.unit.user.scene import OPEN, READ, locker_episode, said, with_reply
 from tests.unit.user.test_prompt import SYSTEM
 
+from toolorchestra.domain.domain import Domain
 from toolorchestra.domain.fault import DomainBug
 from toolorchestra.provider.fault import ProviderFault
 from toolorchestra.tool.domain import Environments
@@ -15,6 +16,7 @@ from toolorchestra.tool.expert_config import AnswerLimits
 from toolorchestra.types import LedgerEntry
 from toolorchestra.user.config import UserConfig
 from toolorchestra.user.llm import LlmUser
+from toolorchestra.user.opening import opened
 
 
 def says(say="", *calls, is_done=False):
@@ -35,7 +37,7 @@ async def ask(model, *texts, environments=None, **changes):
     """What the user replies to the last of some messages; it said "Go on." to those before."""
     user = make_user(model, environments, **changes)
     turns = [said(text) for text in texts or ("Hello.",)]
-    return await user.reply(user.opened(locker_episode()), turns, session="e/0")
+    return await user.reply(opened(locker_episode()), turns, session="e/0")
 
 
 async def test_what_the_model_says_is_heard_and_billed_to_the_user():
@@ -57,9 +59,45 @@ async def test_what_the_model_says_is_heard_and_billed_to_the_user():
 
 async def test_the_model_opens_nothing_itself():
     model = PlannedModel(says("Hm."))
-    episode = make_user(model).opened(locker_episode())
-    assert episode.task.question == "My parcel is stuck in locker L1."
-    assert model.asked == []
+    opening = await make_user(model).opened(locker_episode())
+    assert opening.episode.task.question == "My parcel is stuck in locker L1."
+    assert (model.asked, opening.bills, opening.fault) == ([], (), "")
+
+
+@pytest.fixture
+def greeted(monkeypatch):
+    """Has the lockers' desk greet its users, who then open the conversation themselves."""
+    monkeypatch.setattr(Domain, "greeting", "Good morning!")
+    monkeypatch.setattr(Domain, "stop_tokens", ("#STOP#",))
+
+
+async def test_where_users_are_greeted_the_model_brings_up_the_task_and_is_paid_for_it(greeted):
+    model = PlannedModel(says("My parcel, please."))
+    opening = await make_user(model).opened(locker_episode())
+    assert opening.episode.task.question == "My parcel, please."
+    (messages,) = model.asked
+    assert [message.role for message in messages] == ["system", "user"]
+    assert messages[1].content == "The assistant says:\nGood morning!"
+    (bill,) = opening.bills
+    assert (bill.kind, bill.cost_usd, bill.turn, opening.fault) == ("user", 0.002, 0, "")
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        (says(is_done=True), "its reply cannot be used: it says nothing to begin with"),
+        (says("", READ), 'its reply cannot be used: "calls" holds 1; use at most 0 in all'),
+        (ProviderFault("gone", kind="broken"), "broken: gone"),
+    ],
+)
+async def test_a_model_that_brings_up_nothing_is_at_fault(greeted, reply, fault):
+    opening = await make_user(PlannedModel(reply)).opened(locker_episode())
+    assert opening.fault == fault
+
+
+async def test_a_word_that_ends_the_conversation_there_ends_it(greeted):
+    reply = await ask(PlannedModel(says("Thank you. #STOP#")))
+    assert (reply.message.text, reply.message.is_last) == ("Thank you. #STOP#", True)
 
 
 async def test_calls_run_on_the_rollouts_database_and_the_model_speaks_then():

@@ -7,6 +7,7 @@ from toolorchestra.domain.fault import DomainBug
 from toolorchestra.domain.task import UserStep
 from toolorchestra.tool.domain import Environments
 from toolorchestra.types import ToolCall, UserMessage
+from toolorchestra.user.opening import opened
 from toolorchestra.user.scripted import LEAVES, ScriptedUser, calls_for
 
 SORRY = "I am sorry, I do not understand. "
@@ -18,7 +19,7 @@ class Talk:
     def __init__(self, task="stuck", *, patience=3):
         self.environments = Environments()
         self.user = ScriptedUser(self.environments, patience=patience)
-        self.episode = self.user.opened(locker_episode(task))
+        self.episode = opened(locker_episode(task))
         self.turns = []
 
     async def tell(self, text):
@@ -33,11 +34,12 @@ class Talk:
         return self.environments.of("e/0", self.episode.task).database.get("lockers", "L1")
 
 
-def test_the_first_step_is_what_the_task_is_brought_up_with():
+async def test_the_first_step_is_what_the_task_is_brought_up_with():
     episode = locker_episode()
-    opened = ScriptedUser(Environments(), patience=3).opened(episode)
-    assert opened.task.question == "My parcel is stuck in locker L1."
-    assert (opened.task.id, opened.task.metadata) == (episode.task.id, episode.task.metadata)
+    user = ScriptedUser(Environments(), patience=3)
+    task = (await user.opened(episode)).episode.task
+    assert task.question == "My parcel is stuck in locker L1."
+    assert (task.id, task.metadata) == (episode.task.id, episode.task.metadata)
 
 
 async def test_a_cue_has_the_user_act_on_the_rollouts_database_and_say_what_that_gave():
@@ -113,7 +115,7 @@ async def test_a_task_without_steps_is_told_as_a_whole_and_answered_at_once():
 
 async def test_nobody_answers_in_a_task_of_no_domain(make_episode):
     user = ScriptedUser(Environments(), patience=3)
-    assert user.opened(make_episode()) == make_episode()
+    assert (await user.opened(make_episode())).episode == make_episode()
     reply = await user.reply(make_episode(), [said("4")], session="e/0")
     assert (reply.message, reply.fault, reply.is_last) == (None, "", True)
 

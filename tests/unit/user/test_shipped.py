@@ -29,7 +29,7 @@ async def converse(goal):
     """The golden policy and the scripted user, without tokens between them."""
     environments, policy = Environments(), Golden()
     user = ScriptedUser(environments, patience=1)
-    episode = user.opened(replace(make_episode(), task=as_task(goal)))
+    episode = (await user.opened(replace(make_episode(), task=as_task(goal)))).episode
     turns, message = [], None
     while message is None or not message.is_last:
         assert len(turns) < 50
