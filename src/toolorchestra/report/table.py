@@ -1,4 +1,4 @@
-"""A small table with one set of rows and four renderings: terminal, Markdown, CSV and JSON.
+"""A small table with one set of rows, for the terminal and as Markdown, LaTeX, CSV and JSON.
 
 Readers get "0.74 ± 0.03"; files for programs keep the value and both ends of its interval.
 """
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 Cell = str | int | float | Estimate | None
 
 ABSENT = "–"
+
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "±": r"\ensuremath{\pm}", "–": "--", "−": r"\ensuremath{-}", "∗": r"\ensuremath{^{*}}",
+    "‡": r"\ensuremath{^{\ddagger}}",
+    "†": r"\ensuremath{^{\dagger}}", "τ": r"\ensuremath{\tau}", "²": r"\ensuremath{^2}", "\n": " ",
+}  # fmt: skip
+"""What LaTeX reads for a character that means something to it, or that its fonts may lack."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +54,23 @@ class Table:
         lines += [tuple(map(_escape, cells)) for cells in self._texts()]
         parts = [f"**{self.title}**", "\n".join(f"| {' | '.join(line)} |" for line in lines)]
         return "\n\n".join(parts + ([self.note] if self.note else [])) + "\n"
+
+    def to_latex(self) -> str:
+        """The table as a LaTeX float; needs the package booktabs."""
+        layout = "".join("r" if is_numeric else "l" for is_numeric in self._is_numeric())
+        lines = [" & ".join(map(_latex, cells)) + r" \\" for cells in self._texts()]
+        header = " & ".join(map(_latex, self.columns)) + r" \\"
+        parts = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex(self.title)}}}",
+            rf"\begin{{tabular}}{{{layout}}}",
+            *(r"\toprule", header, r"\midrule", *lines, r"\bottomrule"),
+            r"\end{tabular}",
+            *([rf"\par\smallskip\footnotesize {_latex(self.note)}"] if self.note else []),
+            r"\end{table}",
+        ]
+        return "\n".join(parts) + "\n"
 
     def to_csv(self) -> str:
         """The table with all digits; an estimate fills the columns x, x_low and x_high."""
@@ -118,6 +144,10 @@ def _plain(cell: Cell) -> Any:
     if isinstance(cell, float) and not math.isfinite(cell):
         return None
     return cell
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
 
 
 def _escape(text: str) -> str:
