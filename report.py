@@ -26,5 +26,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    with plainly("no run was changed; the same command starts anew"):
+    with plainly("finished runs are as they were; the same command goes on"):
         sys.exit(main())

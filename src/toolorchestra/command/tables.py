@@ -16,7 +16,7 @@ from rich.console import Console
 
 from toolorchestra.config import register
 from toolorchestra.experiment.declared import Experiment, find_experiments, is_experiment
-from toolorchestra.experiment.plan import SCALES, Job, plan, to_make
+from toolorchestra.experiment.plan import SCALES, Job, Result, plan, to_make
 from toolorchestra.experiment.render import render, take
 from toolorchestra.experiment.work import Outcome, work
 from toolorchestra.launch.plainly import FAULT
@@ -84,10 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
     for path in run_dirs:
         if not _declares(path):
             _take(experiments, path, start_dir=arguments.start)
-    outcome = _make(experiments, arguments) if arguments.make else Outcome()
+    outcome, stale = _make(experiments, arguments) if arguments.make else (Outcome(), [])
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for experiment in experiments:
-        for table in render(experiment, out=arguments.out):
+        old = [item.run for item in stale if item.experiment == experiment.name]
+        for table in render(experiment, out=arguments.out, stale=old):
             if not arguments.make:
                 console.print(table.to_rich())
     return _tell(outcome, experiments, arguments)
@@ -108,7 +109,10 @@ def _take(experiments: Sequence[Experiment], run_dir: Path, *, start_dir: Path |
     print(f"kept {take(experiments[0], run_dir, start_dir=start_dir)}", flush=True)
 
 
-def _make(experiments: Sequence[Experiment], arguments: argparse.Namespace) -> Outcome:
+def _make(
+    experiments: Sequence[Experiment], arguments: argparse.Namespace
+) -> tuple[Outcome, list[Result]]:
+    """Makes what is missing or stale; returns what became of it, and what still is so."""
     num_runs = sum(len(experiment.local.runs) for experiment in experiments)
     print(f"composing the configs of {num_runs} runs, to see which results are stale", flush=True)
     root = Path("outputs/tables") if arguments.out is None else arguments.out / "runs"
@@ -118,13 +122,14 @@ def _make(experiments: Sequence[Experiment], arguments: argparse.Namespace) -> O
         if job.stale and not job.is_possible:
             print(f"left out {job.name}: it needs {job.needs}, which is not installed", flush=True)
     print(_plan_told(jobs, wanted, num_parallel=arguments.jobs), flush=True)
-    return work(
+    outcome = work(
         wanted,
         root=root,
         project=PROJECT,
         num_parallel=arguments.jobs,
         tell=lambda text: print(text, flush=True),
     )
+    return outcome, [item for job in jobs.values() for item in job.stale]
 
 
 def _plan_told(jobs: dict[str, Job], wanted: Sequence[Job], *, num_parallel: int) -> str:

@@ -90,6 +90,8 @@ class Local:
     runs: dict[str, Run]
     columns: list[Column]
     rows: list[Row]
+    header: list[str] = field(default_factory=lambda: ["tools", "policy"])
+    """What groups and rows are."""
     picture: str = ""
     """`shares`: calls of each tool as shares, a bar a row; `costs`: accuracy over cost, a line a
     group of rows."""
@@ -117,6 +119,8 @@ class Experiment:
     real: Real
     paper: str = ""
     """The file with the paper's figures; none: the paper has no such table."""
+    header: list[str] = field(default_factory=lambda: ["tools", "orchestrator"])
+    """What its groups and rows are."""
     folder: str = ""
     """Where it was read."""
 
@@ -189,5 +193,8 @@ def _faults(experiment: Experiment) -> Iterator[tuple[str, str, str]]:
     for column in (*local.columns, *real.columns):
         if column.measure not in MEASURES:
             yield f"columns ({column.name}).measure", column.measure, ", ".join(MEASURES)
+    for key, header in (("header", experiment.header), ("local.header", local.header)):
+        if len(header) != 2:
+            yield key, ", ".join(header), "two words, for groups and for rows"
     if local.picture and local.picture not in PICTURES:
         yield "local.picture", local.picture, " or ".join(PICTURES)

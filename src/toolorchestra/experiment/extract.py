@@ -7,6 +7,7 @@ difference can be formed anew from what is committed, without the run.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,13 +77,17 @@ class Extract:
         return any(name.startswith("sim/") for name in self.shown_as.values())
 
 
-def extract(run_dir: Path, *, key: str, start_dir: Path | None = None) -> Extract:
+def extract(
+    run_dir: Path, *, key: str, start_dir: Path | None = None, is_git_dirty: bool | None = None
+) -> Extract:
     """Extracts a finished run.
 
     Args:
         run_dir: Its folder.
         key: Names what it was to do.
         start_dir: The run of the starting policy on the same episodes; None: `relative` is empty.
+        is_git_dirty: Whether the code differs from its commit; None: as the run found it, whose
+            view takes in results that were kept meanwhile.
 
     Raises:
         ValueError: The run is not finished or its files are damaged, or the other run played other
@@ -99,14 +104,20 @@ def extract(run_dir: Path, *, key: str, start_dir: Path | None = None) -> Extrac
     }
     return Extract(
         key=key,
-        command=str(record["command"]),
+        command=_portable(str(record["command"])),
         git_commit=str(record["git_commit"]),
-        is_git_dirty=bool(record["is_git_dirty"]),
+        is_git_dirty=bool(record["is_git_dirty"]) if is_git_dirty is None else is_git_dirty,
         seconds=float(summary.metrics["seconds"]),
         choices={name: str(value) for name, value in summary.config.items()},
         shown_as={t.name: t.shown_as for e in episodes.values() for t in e.tools},
         worlds=worlds,
     )
+
+
+def _portable(command: str) -> str:
+    """A command line without where this machine has the script."""
+    script, *words = shlex.split(command)
+    return shlex.join([Path(script).name, *words])
 
 
 def _episodes(run_dir: Path) -> dict[tuple[str, str], Episode]:

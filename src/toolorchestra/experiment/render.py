@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from toolorchestra.experiment.declared import Experiment
@@ -17,12 +18,15 @@ REAL_FOLDER = "real"
 """In an experiment's folder: what is kept of runs of the real thing."""
 
 
-def render(experiment: Experiment, *, out: Path | None = None) -> list[Table]:
+def render(
+    experiment: Experiment, *, out: Path | None = None, stale: Collection[str] = ()
+) -> list[Table]:
     """Writes table.md, table.tex and table.csv, of the local world in local/; returns the tables.
 
     Args:
         experiment: What was declared.
         out: Where they go in place of the experiment's folder.
+        stale: Runs whose results are known to be of another config.
 
     Raises:
         ValueError: A file with figures is damaged.
@@ -37,7 +41,7 @@ def render(experiment: Experiment, *, out: Path | None = None) -> list[Table]:
     local = local_folder(experiment, out)
     files = {name: run_file(local, name) for name in experiment.local.runs}
     found = {name: read_extract(path) for name, path in files.items() if path.exists()}
-    tables.append(local_table(experiment, found))
+    tables.append(local_table(experiment, found, stale=stale))
     _write(tables[-1], local)
     draw(experiment, found, local / "figure.png")
     return tables

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from toolorchestra.experiment.declared import Column, Experiment
 from toolorchestra.experiment.extract import Extract
@@ -36,7 +36,7 @@ def paper_table(
             if name in columns:
                 cells.append(figure(columns[name], runs))
         rows.append(tuple(cells))
-    header = ["tools", "orchestrator"] if has_groups else ["orchestrator"]
+    header = list(experiment.header if has_groups else experiment.header[1:])
     digits = {}
     for name in dict.fromkeys(item.column for item in figures):
         header.append(name)
@@ -64,12 +64,15 @@ def _runs_of(options: Mapping[str, str] | None, kept: Sequence[Extract]) -> list
     ]
 
 
-def local_table(experiment: Experiment, kept: Mapping[str, Extract]) -> Table:
+def local_table(
+    experiment: Experiment, kept: Mapping[str, Extract], *, stale: Collection[str] = ()
+) -> Table:
     """The local world's table: every row that was declared, a dash where its run is missing.
 
     Args:
         experiment: What was declared.
         kept: What is there, by name of the run.
+        stale: Runs whose results are known to be of another config.
     """
     local = experiment.local
     has_groups = any(row.group for row in local.rows)
@@ -87,9 +90,11 @@ def local_table(experiment: Experiment, kept: Mapping[str, Extract]) -> Table:
     notes = [local.note.strip()]
     notes += [SIMULATED_NOTE] if any(own.is_simulated for own in kept.values()) else []
     notes += [f"Missing: {', '.join(missing)}."] if missing else []
+    old = [name for name in local.runs if name in kept and name in stale]
+    notes += [f"Made with another config, and to be made anew: {', '.join(old)}."] if old else []
     return Table(
         title=f"{experiment.title}: the local world",
-        columns=(*(("tools", "policy") if has_groups else ("policy",)), *names),
+        columns=(*(local.header if has_groups else local.header[1:]), *names),
         rows=tuple(rows),
         digits={column.name: column.digits for column in local.columns},
         note=" ".join(notes),

@@ -19,6 +19,7 @@ from typing import IO
 
 from toolorchestra.experiment.extract import extract, write_extract
 from toolorchestra.experiment.plan import Job
+from toolorchestra.process import dies_with_parent
 
 POLL_S = 0.05
 ENDED_EARLY = "is not finished"
@@ -85,6 +86,7 @@ class _Crew:
         self._by_key = {job.key: job for job in jobs}
         self._num_jobs = len(jobs)
         self._project, self._num_parallel, self._tell = project, num_parallel, tell
+        self._is_dirty = _is_code_changed(project)
         self._running: list[_Process] = []
         self._outcome = Outcome()
 
@@ -96,9 +98,10 @@ class _Crew:
                 for item in [i for i in self._running if i.process.poll() is not None]:
                     self._running.remove(item)
                     self._end(item)
-        finally:  # a Ctrl-C reaches them too, but a kill of this process alone does not
+        finally:
             for item in self._running:
-                item.process.terminate()
+                item.process.kill()
+                item.process.wait()
         return self._outcome
 
     def _begin(self) -> None:
@@ -144,7 +147,7 @@ class _Crew:
         source = str(self._project / "src")
         path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
         return subprocess.Popen(
-            [sys.executable, *words],
+            [*dies_with_parent("KILL"), sys.executable, *words],  # else two would write to a folder
             env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -163,7 +166,7 @@ class _Crew:
     def _keep(self, job: Job, how: str) -> None:
         try:
             start = self._by_key_dir(job)
-            kept = extract(job.run_dir, key=job.key, start_dir=start)
+            kept = extract(job.run_dir, key=job.key, start_dir=start, is_git_dirty=self._is_dirty)
             for result in job.results:
                 write_extract(result.path, kept)
         except (OSError, ValueError, KeyError) as error:
@@ -183,6 +186,16 @@ class _Crew:
         left = [*self._waiting, *(item.job for item in self._running)]
         minutes = sum(job.minutes for job in left) / self._num_parallel
         return f"{len(left)} of {self._num_jobs} left, about {minutes:.0f} min"
+
+
+def _is_code_changed(project: Path) -> bool:
+    """Whether the code differs from its commit; what is kept in experiments/ does not count."""
+    command = ["git", "status", "--porcelain", "--", "src", "conf", "train.py", "evaluate.py"]
+    try:
+        done = subprocess.run(command, cwd=project, capture_output=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return True  # no checkout
+    return bool(done.stdout.strip())
 
 
 def _weight(job: Job, jobs: Sequence[Job]) -> float:

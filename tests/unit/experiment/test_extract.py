@@ -43,7 +43,12 @@ def write_finished(run_dir, **changes):
     lines = [*played, result(ORACLE_BOUND, is_solved=0.75, tool_counts={})]
     text = "".join(json.dumps(to_json(line)) + "\n" for line in lines)
     (run_dir / "results.jsonl").write_text(text)
-    record = {"command": "evaluate.py seed=1", "git_commit": "abc", "is_git_dirty": False}
+    command = "/somewhere/evaluate.py seed=1"
+    record = {"command": command, "git_commit": "abc", "is_git_dirty": False}
+        "command": "/somewhere/evaluate.py seed=1",
+        "git_commit": "abc",
+        "is_git_dirty": False,
+    }
     (run_dir / "run.json").write_text(json.dumps(record))
     summary = {"config": {"model": "tiny", "seed": 1}, "metrics": {"seconds": 7.0}}
     (run_dir / "summary.json").write_text(json.dumps(summary))
@@ -52,6 +57,7 @@ def write_finished(run_dir, **changes):
 
 def test_every_result_is_kept_and_reads_back(tmp_path):
     kept = extract(write_finished(tmp_path / "run"), key="k")
+    assert kept.command == "evaluate.py seed=1"
     assert kept.choices == {"model": "tiny", "seed": "1"} and kept.is_simulated
     own = kept.worlds["local"].policies["policy"]
     assert (own.episode, own.cents, own.utility) == ((0, 1), (4.0, None), (0.333333, None))

@@ -10,8 +10,11 @@ from tests.composed import CONF, composed
 
 from toolorchestra.command.tables import digest
 from toolorchestra.experiment.declared import find_experiments
+from toolorchestra.experiment.extract import read_extract
 from toolorchestra.experiment.paper import read_figures
 from toolorchestra.experiment.plan import SCALES
+from toolorchestra.experiment.render import REAL_FOLDER
+from toolorchestra.experiment.tabulate import paper_table
 
 ROOT = CONF.parent
 EXPERIMENTS = {e.name: e for e in find_experiments(ROOT / "experiments")}
@@ -122,6 +125,23 @@ def test_all_local_runs_are_reckoned_to_fit_an_hour_on_two_cores() -> None:
     assert sum(runs.values()) <= 2 * 60
     readme = Path(ROOT / "experiments/README.md").read_text(encoding="utf-8")
     assert f"{len(runs)} runs, {sum(runs.values()):.0f} minutes on a core" in readme
+
+
+@each
+def test_the_papers_table_that_is_committed_is_what_its_data_gives(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    if not experiment.paper:
+        return
+    kept = [read_extract(path) for path in sorted((experiment.home / REAL_FOLDER).glob("*.json"))]
+    figures = read_figures(experiment.home / experiment.paper)
+    table = paper_table(experiment, figures, kept)
+    for kind, text in (
+        ("md", table.to_markdown()),
+        ("tex", table.to_latex()),
+        ("csv", table.to_csv()),
+    ):
+        committed = (experiment.home / f"table.{kind}").read_text(encoding="utf-8")
+        assert committed == text, "python report.py table experiments renders it anew"
 
 
 @pytest.mark.slow

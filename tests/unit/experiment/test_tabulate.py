@@ -46,8 +46,9 @@ def test_the_local_table_says_what_it_is_and_what_is_missing(experiment):
         "| trained | – | – |\n\n"
         f"A note. {SIMULATED_NOTE} Missing: second.\n"
     )
-    whole = local_table(experiment, {"first": run, "second": run})
+    whole = local_table(experiment, {"first": run, "second": run}, stale=["second"])
     assert "Missing" not in whole.note
+    assert whole.note.endswith("Made with another config, and to be made anew: second.")
     assert whole.rows[1][2].value == 0.0  # against itself
 
 
