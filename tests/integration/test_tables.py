@@ -1,4 +1,4 @@
-"""`python report.py table --make` from end to end: a real run, its table and picture, no run twice."""
+"""`python report.py table --make` from end to end: a real run, its table, and no run made twice."""
 
 from __future__ import annotations
 

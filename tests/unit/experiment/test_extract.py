@@ -45,10 +45,6 @@ def write_finished(run_dir, **changes):
     (run_dir / "results.jsonl").write_text(text)
     command = "/somewhere/evaluate.py seed=1"
     record = {"command": command, "git_commit": "abc", "is_git_dirty": False}
-        "command": "/somewhere/evaluate.py seed=1",
-        "git_commit": "abc",
-        "is_git_dirty": False,
-    }
     (run_dir / "run.json").write_text(json.dumps(record))
     summary = {"config": {"model": "tiny", "seed": 1}, "metrics": {"seconds": 7.0}}
     (run_dir / "summary.json").write_text(json.dumps(summary))
