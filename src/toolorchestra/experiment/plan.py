@@ -31,6 +31,9 @@ SCALES: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """By scale and command: words that end every command line. At `tiny` everything is tried once."""
 
+_WHERE_GIVEN = "benchmark.transfer.num_episodes"
+"""At `tiny` it is 2 where a command line sets it; elsewhere there may be no such world."""
+
 Digest = Callable[[str, Sequence[str]], str]
 """Of the config that a command composes from its words."""
 
@@ -121,7 +124,7 @@ def plan(
     for experiment in experiments:
         keys: dict[str, str] = {}
         for name, run in experiment.local.runs.items():
-            words = [*run.resolved(keys), *SCALES[scale].get(run.command, ())]
+            words = [*run.resolved(keys), *_last_words(run, scale)]
             told = (run.command, *words, keys.get(run.relative_to, ""))
             if told not in seen:  # composing takes a second
                 seen[told] = _key(digest(run.command, words), keys, run)
@@ -132,6 +135,13 @@ def plan(
             result = Result(experiment=experiment.name, run=name, path=path)
             jobs[key].results.append(result)
     return jobs
+
+
+def _last_words(run: Run, scale: str) -> list[str]:
+    words = list(SCALES[scale].get(run.command, ()))
+    if words and any(word.startswith(f"{_WHERE_GIVEN}=") for word in run.words):
+        words.append(f"{_WHERE_GIVEN}=2")
+    return words
 
 
 def _key(digest: str, keys: dict[str, str], run: Run) -> str:
@@ -145,7 +155,7 @@ def _job(key: str, run: Run, keys: dict[str, str], *, scale: str, root: Path) ->
         key=key,
         run_dir=root / key,
         command=run.command,
-        words=[*run.resolved(folders), *SCALES[scale].get(run.command, ())],
+        words=[*run.resolved(folders), *_last_words(run, scale)],
         minutes=run.minutes,
         after=[keys[name] for name in run.after],
         start=keys.get(run.relative_to, ""),

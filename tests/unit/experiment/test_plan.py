@@ -85,6 +85,14 @@ def test_the_tiny_scale_ends_every_command_line(planned):
     assert first.key != next(iter(planned()))
 
 
+def test_the_second_world_is_tiny_too_where_there_is_one(tmp_path):
+    text = YAML.replace("[seed=1]", "[benchmark.transfer.num_episodes=150]")
+    experiment = read_experiment(write_experiment(tmp_path / "a", text))
+    first, second = plan([experiment], digest=digest, scale="tiny", root=tmp_path).values()
+    assert first.words[-1] == "benchmark.transfer.num_episodes=2"
+    assert second.words[-1] == "benchmark.num_episodes=2"
+
+
 def test_a_run_that_needs_a_missing_package_is_left_out(tmp_path):
     text = YAML.replace("minutes: 1}", "minutes: 1, needs: no_such_package}")
     experiment = read_experiment(write_experiment(tmp_path / "a", text))
