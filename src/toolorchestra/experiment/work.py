@@ -22,7 +22,9 @@ from toolorchestra.experiment.plan import Job
 from toolorchestra.process import dies_with_parent
 
 POLL_S = 0.05
-ENDED_EARLY = "is not finished"
+PATIENCE = 10
+"""A run that takes so many times as long as reckoned hangs, and is ended."""
+LEAST_PATIENCE_MIN = 30.0
 
 
 @dataclass(kw_only=True, slots=True)
@@ -40,6 +42,16 @@ class _Process:
     process: subprocess.Popen[bytes]
     log: Path
     begun_s: float
+
+    def has_ended(self) -> bool:
+        """Whether it has, be it because it hung."""
+        minutes = (time.monotonic() - self.begun_s) / 60
+        if minutes > max(LEAST_PATIENCE_MIN, PATIENCE * self.job.minutes):
+            with self.log.open("ab") as file:
+                file.write(f"\nended after {minutes:.0f} min, as it seemed to hang\n".encode())
+            self.process.kill()
+            self.process.wait()
+        return self.process.poll() is not None
 
 
 def work(
@@ -95,9 +107,10 @@ class _Crew:
             while self._waiting or self._running:
                 self._begin()
                 time.sleep(POLL_S)
-                for item in [i for i in self._running if i.process.poll() is not None]:
-                    self._running.remove(item)
-                    self._end(item)
+                for item in list(self._running):
+                    if item.has_ended():
+                        self._running.remove(item)
+                        self._end(item)
         finally:
             for item in self._running:
                 item.process.kill()
@@ -109,7 +122,7 @@ class _Crew:
             lost = [key for key in job.after if self._is_lost(key)]
             if lost:
                 self._waiting.remove(job)
-                self._fail(job, f"it builds on {self._name_of(lost[0])}, which {ENDED_EARLY}")
+                self._fail(job, f"it builds on {self._by_key[lost[0]].name}, which is not finished")
             elif len(self._running) < self._num_parallel and not self._is_held_up(job):
                 self._waiting.remove(job)
                 if job.is_finished:
@@ -124,9 +137,6 @@ class _Crew:
     def _is_lost(self, key: str) -> bool:
         job = self._by_key.get(key)
         return job is not None and job.name in self._outcome.failures
-
-    def _name_of(self, key: str) -> str:
-        return self._by_key[key].name
 
     def _start(self, job: Job) -> _Process:
         words = [f"hydra.run.dir={job.run_dir}"]
@@ -165,7 +175,7 @@ class _Crew:
 
     def _keep(self, job: Job, how: str) -> None:
         try:
-            start = self._by_key_dir(job)
+            start = job.run_dir.with_name(job.start) if job.start else None
             kept = extract(job.run_dir, key=job.key, start_dir=start, is_git_dirty=self._is_dirty)
             for result in job.results:
                 write_extract(result.path, kept)
@@ -174,9 +184,6 @@ class _Crew:
             return
         self._outcome.num_done += 1
         self._tell(f"done   {job.name}, {how}; {self._left()}")
-
-    def _by_key_dir(self, job: Job) -> Path | None:
-        return job.run_dir.with_name(job.start) if job.start else None
 
     def _fail(self, job: Job, reason: str) -> None:
         self._outcome.failures[job.name] = reason

@@ -73,6 +73,14 @@ def test_a_training_that_was_broken_off_is_resumed_and_a_finished_run_only_read(
     assert any("table9/second, was finished before" in line for line in told)
 
 
+def test_a_run_that_hangs_is_ended_and_named(project, monkeypatch):
+    monkeypatch.setattr("toolorchestra.experiment.work.LEAST_PATIENCE_MIN", 0.0)
+    monkeypatch.setattr("toolorchestra.experiment.work.PATIENCE", 0)
+    (project / "train.py").write_text("import time; time.sleep(60)")
+    _, outcome, _ = make(project)
+    assert outcome.failures["table9/first"].startswith("ended after 0 min, as it seemed to hang")
+
+
 def test_two_at_once_are_told_apart(project):
     (project / "runs").mkdir()
     with (project / "runs" / ".lock").open("w") as lock:
