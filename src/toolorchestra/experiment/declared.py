@@ -17,6 +17,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 FILE = "experiment.yaml"
+ITSELF = "itself"
 COMMANDS = ("train", "evaluate")
 MEASURES = (
     "accuracy", "utility", "cents", "seconds", "minutes", "malformed", "relative", "calls",
@@ -40,13 +41,15 @@ class Run:
     needs: str = ""
     """A package that not every installation has; without it the run is left out, and said to be."""
     relative_to: str = ""
-    """The run of the starting policy, on the same episodes, for the measure `relative`."""
+    """The run of the starting policy, on the same episodes, for the measure `relative`; `itself`
+    where this is it."""
 
     @property
     def after(self) -> list[str]:
         """Names of the runs that have to be there before."""
         named = [name for word in self.words for name in _PLACEHOLDER.findall(word)]
-        return list(dict.fromkeys([*named, *filter(None, [self.relative_to])]))
+        start = [] if self.relative_to in ("", ITSELF) else [self.relative_to]
+        return list(dict.fromkeys([*named, *start]))
 
     def resolved(self, folders: Mapping[str, str]) -> list[str]:
         """Its words, with a folder for every {name}."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolorchestra.experiment.declared import Experiment, Run
+from toolorchestra.experiment.declared import ITSELF, Experiment, Run
 from toolorchestra.experiment.extract import read_extract
 from toolorchestra.report.comparison import SUMMARY
 
@@ -125,7 +125,7 @@ def plan(
         keys: dict[str, str] = {}
         for name, run in experiment.local.runs.items():
             words = [*run.resolved(keys), *_last_words(run, scale)]
-            told = (run.command, *words, keys.get(run.relative_to, ""))
+            told = (run.command, *words, keys.get(run.relative_to, run.relative_to))
             if told not in seen:  # composing takes a second
                 seen[told] = _key(digest(run.command, words), keys, run)
             key = keys[name] = seen[told]
@@ -145,7 +145,8 @@ def _last_words(run: Run, scale: str) -> list[str]:
 
 
 def _key(digest: str, keys: dict[str, str], run: Run) -> str:
-    text = json.dumps([run.command, digest, [keys[name] for name in run.after]])
+    is_start = run.relative_to == ITSELF
+    text = json.dumps([run.command, digest, [keys[name] for name in run.after], is_start])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -158,7 +159,7 @@ def _job(key: str, run: Run, keys: dict[str, str], *, scale: str, root: Path) ->
         words=[*run.resolved(folders), *_last_words(run, scale)],
         minutes=run.minutes,
         after=[keys[name] for name in run.after],
-        start=keys.get(run.relative_to, ""),
+        start=key if run.relative_to == ITSELF else keys.get(run.relative_to, ""),
         needs=run.needs,
     )
 

@@ -85,6 +85,16 @@ def test_the_tiny_scale_ends_every_command_line(planned):
     assert first.key != next(iter(planned()))
 
 
+def test_the_starting_policy_is_compared_with_itself(tmp_path):
+    text = YAML.replace("minutes: 4}", "minutes: 4, relative_to: itself}").replace(
+        "minutes: 1}", "minutes: 1, relative_to: first}"
+    )
+    experiment = read_experiment(write_experiment(tmp_path / "a", text))
+    first, second = plan([experiment], digest=digest, scale="full", root=tmp_path).values()
+    assert (first.start, first.after) == (first.key, [])
+    assert (second.start, second.after) == (first.key, [first.key])
+
+
 def test_the_second_world_is_tiny_too_where_there_is_one(tmp_path):
     text = YAML.replace("[seed=1]", "[benchmark.transfer.num_episodes=150]")
     experiment = read_experiment(write_experiment(tmp_path / "a", text))
