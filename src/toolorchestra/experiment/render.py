@@ -70,8 +70,8 @@ def take(experiment: Experiment, run_dir: Path, *, start_dir: Path | None) -> Pa
         raise ValueError(
             f"{run_dir} belongs to no row of {experiment.name}: it was run with {told}"
         )
-    told = [value for group, value in kept.choices.items() if group != "policy"]  # a path
-    name = "-".join([*kept.worlds, *told]).replace("/", "_")
+    named = [value for group, value in kept.choices.items() if group != "policy"]  # a path
+    name = "-".join([*kept.worlds, *named]).replace("/", "_")
     path = experiment.home / REAL_FOLDER / f"{name}.json"
     write_extract(path, kept)
     return path
