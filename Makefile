@@ -5,7 +5,7 @@ ARGS ?=
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install train smoke warmstart check format test vllm-cpu slurm-up slurm-down sandbox
+.PHONY: help install train smoke warmstart tables check format test vllm-cpu slurm-up slurm-down sandbox
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ smoke: install  ## The whole loop in under 90 seconds
 
 warmstart: install  ## Make the shipped tiny policy again
 	$(BIN)/python -m toolorchestra.warmstart $(ARGS)
+
+tables: install  ## Make what experiments/ lacks in the local world, an hour at most, and render all
+	$(BIN)/python report.py table experiments --make --jobs $(JOBS) $(ARGS)
 
 check: $(VENV)/.installed-test  ## ruff, mypy and import-linter
 	$(BIN)/ruff check .

@@ -14,10 +14,11 @@ DEFAULT = "page"
 
 def main(words: Sequence[str]) -> int:
     """Runs the command that the first word names; returns the exit status."""
-    from toolorchestra.command import compare, page, reprice, rescore, turns
+    from toolorchestra.command import compare, page, reprice, rescore, tables, turns
 
     commands = {
         "page": (page, "one HTML file with curves, tables and all trajectories of runs"),
+        tables.WORD: (tables, "the tables and pictures of experiments/, or of one of its folders"),
         "compare": (compare, "two policies on the same episodes: paired differences and tests"),
         "turns": (turns, "accuracy over cost by turns allowed, of one greedy run or of several"),
         "reprice": (reprice, "what rollouts cost, recomputed from the log under any pricing"),
@@ -25,13 +26,15 @@ def main(words: Sequence[str]) -> int:
     }
     parser = argparse.ArgumentParser(
         description="Reports on runs.",
-        epilog=f"Where the first word is the folder of a run, the command is {DEFAULT}.",
+        epilog=f"A run's folder alone means {DEFAULT}, one of experiments/ {tables.WORD}.",
     )
     parsers = parser.add_subparsers(title="commands", required=True)
     for word, (command, told) in commands.items():
         command.add_arguments(parsers.add_parser(word, help=told, description=told))
-    is_default = words and words[0] not in commands and not words[0].startswith("-")
-    arguments = parser.parse_args([DEFAULT, *words] if is_default else words)
+    if words and words[0] not in commands and not words[0].startswith("-"):
+        word = tables.WORD if tables.is_meant(words[0]) else DEFAULT
+        words = [word, *words]
+    arguments = parser.parse_args(words)
     return int(arguments.run(arguments))
 
 

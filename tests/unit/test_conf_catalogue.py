@@ -98,7 +98,8 @@ def borrowed(root: Root) -> set[str]:
 
 
 def test_the_options_are_those_that_the_documentation_names() -> None:
-    assert options("toolset") == ["basic", "full", "local", "none", "unseen", "upstream"]
+    toolsets = ["basic", "full", "local", "none", "paper", "pilot", "unseen", "upstream"]
+    assert options("toolset") == toolsets
     assert options("pricing") == ["alt", "fireworks", "nebius", "novita", "official", "varied"]
     wishes = ["frugal", "hurried", "mixed", "none", "pairs", "thorough", "tool"]
     assert options("preference") == wishes

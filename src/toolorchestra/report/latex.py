@@ -24,6 +24,9 @@ SIGNS = {
     "→": r"$\to$",
     "²": r"\textsuperscript{2}",
     "τ": r"$\tau$",
+    "†": r"\textsuperscript{\textdagger}",
+    "‡": r"\textsuperscript{\textdaggerdbl}",
+    "∗": r"\textsuperscript{*}",
     "\n": " ",
 }
 """Signs that mean something to LaTeX, or that not every font has, and how each is written."""

@@ -1,0 +1,1 @@
+"""The folders of `experiments/`: what each claims, runs and shows, as data."""
