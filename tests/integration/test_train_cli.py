@@ -56,7 +56,7 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_smoke_run_leaves_every_file_that_the_readme_names(smoke):
     assert {path.name for path in smoke.iterdir()} == {
-        "accuracy_over_cost.png", "call_shares.png", "checkpoints", "config.yaml",
+        "accuracy_over_cost.png", "call_shares.png", "frontier.json", "checkpoints", "config.yaml",
         "evaluation_trajectories.jsonl", "metrics.csv", "model", "results", "results.json",
         "results.jsonl", "results.md", "reward_curve.png", "run.json", "summary.json",
         "trajectories.jsonl", "wandb",
