@@ -17,12 +17,12 @@ from toolorchestra.judge.base import Judge
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.registry import build_judge
 from toolorchestra.launch.summary import WIDTH
+from toolorchestra.parties import check_judge
 from toolorchestra.provider.providers import Providers
 from toolorchestra.report.agreement import Twice, agreement_tables, disagreements
 from toolorchestra.report.files import replace_text
 from toolorchestra.report.samples import Sample, read_samples
 from toolorchestra.types import Verdict
-from toolorchestra.worlds import check_judge
 
 log = logging.getLogger(__name__)
 

@@ -28,6 +28,7 @@ from toolorchestra.judge.base import Judge, judge_rollout
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.registry import build_judge
 from toolorchestra.launch.summary import WIDTH
+from toolorchestra.parties import check_judge
 from toolorchestra.provider.providers import Providers
 from toolorchestra.report.closing import RESULTS_LINES, write_tables
 from toolorchestra.report.evaluation import START, TRAINED, Evaluation
@@ -36,7 +37,6 @@ from toolorchestra.report.records import TrialRecords
 from toolorchestra.report.rescored import Changes, Twice, changed_lines
 from toolorchestra.report.trajectories import EVALUATION_FILE, read_trials
 from toolorchestra.rollout.group import all_or_none
-from toolorchestra.worlds import check_judge
 
 FOLDER = "rescored"
 """In a run's folder: one folder for each other judge."""
