@@ -11,7 +11,7 @@ from toolorchestra.reward.evaluate import utility
 from toolorchestra.reward.group import is_scorable
 from toolorchestra.reward.measures import cost_usd, measure
 from toolorchestra.rollout.group import Played
-from toolorchestra.types import Episode, Rollout, Verdict
+from toolorchestra.types import Episode, Measures, Rollout, Verdict
 
 ORACLE_BOUND = "oracle bound"
 """The oracle's expectation, which no policy exceeds on average."""
@@ -47,6 +47,18 @@ class Result:
     """Paid for judging it, scored or not: no cost of the policy's."""
     user_usd: float = 0.0
     """Paid for simulating its user: no cost of the policy's."""
+
+    @property
+    def measures(self) -> Measures | None:
+        """What the trial came to; None where it is void or unscored."""
+        if self.is_solved is None or self.cost_usd is None or self.latency_s is None:
+            return None
+        return Measures(
+            tool_counts=self.tool_counts,
+            outcome=self.is_solved,
+            cost_usd=self.cost_usd,
+            latency_s=self.latency_s,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -134,18 +134,7 @@ def _results(run_dir: Path) -> list[Result]:
 def _starts(run_dir: Path) -> dict[str, Measures]:
     """By episode: what the starting policy came to."""
     own = [result for result in _results(run_dir) if result.policy in MODELS]
-    return {result.episode: found for result in own if (found := _measures(result))}
-
-
-def _measures(result: Result) -> Measures | None:
-    if result.is_solved is None or result.cost_usd is None or result.latency_s is None:
-        return None
-    return Measures(
-        tool_counts=result.tool_counts,
-        outcome=result.is_solved,
-        cost_usd=result.cost_usd,
-        latency_s=result.latency_s,
-    )
+    return {result.episode: found for result in own if (found := result.measures)}
 
 
 def _world(
@@ -187,7 +176,7 @@ def _relative(
     """
     out: list[float | None] = []
     for result in results:
-        measures, start = _measures(result), starts.get(result.episode)
+        measures, start = result.measures, starts.get(result.episode)
         if measures is None or start is None:
             out.append(None)
         elif measures.tool_counts.keys() != start.tool_counts.keys():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolorchestra.benchmark.evaluate import Result, Trial
+from toolorchestra.benchmark.evaluate import Trial
 from toolorchestra.codec import to_json
 from toolorchestra.report.measures.confidence import stated_confidence
 from toolorchestra.report.trajectories import EVALUATION_FILE, read_trials
@@ -74,7 +74,7 @@ def attempt_of(trial: Trial) -> Attempt:
         digest=digest_of(episode),
         preference=episode.preference,
         status=rollout.status,
-        measures=_measures(result),
+        measures=result.measures,
         utility=result.utility,
         wall_s=rollout.wall_s,
         turn_usd=_turn_usd(rollout),
@@ -117,17 +117,6 @@ def digest_of(episode: Episode) -> EpisodeDigest:
 def _digest(value: Any) -> str:
     text = json.dumps(to_json(value), sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def _measures(result: Result) -> Measures | None:
-    if result.is_solved is None or result.cost_usd is None or result.latency_s is None:
-        return None
-    return Measures(
-        tool_counts=result.tool_counts,
-        outcome=result.is_solved,
-        cost_usd=result.cost_usd,
-        latency_s=result.latency_s,
-    )
 
 
 def _turn_usd(rollout: Rollout) -> tuple[float, ...]:
