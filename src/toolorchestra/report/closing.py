@@ -118,7 +118,8 @@ def write_tables(run_dir: Path, evaluation: Evaluation, shown_as: Mapping[str, s
             *calibration_tables(evaluation, world),
         )
     ]
-    main.append(comparison_table(evaluation))
+    if len(evaluation.policies) > 1:
+        main.append(comparison_table(evaluation))
     details = [
         table
         for world in evaluation.worlds

@@ -64,6 +64,13 @@ def test_tables_are_written_in_every_form_with_every_single_result(tmp_path, eva
     assert json.loads(lines[0])["tool_counts"] == {"gpt_5": 1}
 
 
+def test_one_policy_alone_is_compared_with_nobody(tmp_path, evaluation):
+    alone = [item for item in evaluation.results if item.policy == evaluation.subject]
+    main = write_tables(tmp_path, replace(evaluation, results=tuple(alone)), {})
+    assert not any("against the others" in table.title for table in main)
+    assert any("against the others" in t.title for t in write_tables(tmp_path, evaluation, {}))
+
+
 def played(evaluation, *, num_turns, **changes):
     """The evaluation with the attempts behind it."""
     attempts = [
