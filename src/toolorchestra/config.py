@@ -69,7 +69,7 @@ class PlayConfig:
     @property
     def world(self) -> str:
         """What tables call the world of `toolset` and `pricing`."""
-        return self.benchmark.name
+        return self.benchmark.world
 
     @property
     def heldout(self) -> DatasetConfig:
@@ -130,7 +130,7 @@ class Config(PlayConfig):
     @property
     def world(self) -> str:
         """The policy has been trained in it, unless the benchmark has tasks of its own."""
-        return "seen" if self.benchmark.dataset is None else self.benchmark.name
+        return "seen" if self.benchmark.dataset is None else self.benchmark.world
 
 
 @dataclass(kw_only=True)

@@ -74,6 +74,12 @@ class BenchmarkConfig:
             raise ValueError(f"benchmark.horizon: {self.horizon} is not allowed; use 1 to 6")
 
     @property
+    def world(self) -> str:
+        """What tables call the world of its tasks; each domain of tau2-bench is one."""
+        tau2 = None if self.dataset is None else self.dataset.tau2
+        return self.name if tau2 is None else f"{self.name}_{tau2.domain}"
+
+    @property
     def is_off(self) -> bool:
         """Whether nothing is to be evaluated."""
         return self.num_episodes == 0

@@ -2,6 +2,7 @@ import pytest
 from tests.unit.benchmark.worlds import tool_config
 
 from toolorchestra.benchmark.config import BenchmarkConfig, TransferConfig
+from toolorchestra.dataset.config import DatasetConfig, Tau2Config
 from toolorchestra.pricing.config import PricingConfig, ScheduleConfig
 from toolorchestra.toolset.config import ToolsetConfig
 
@@ -50,3 +51,9 @@ def test_each_held_out_task_once_is_an_evaluation_and_0_is_none():
 def test_one_transfer_episode_has_no_interval():
     with pytest.raises(ValueError, match="benchmark.transfer.num_episodes: 1 is not allowed"):
         transfer(num_episodes=1)
+
+
+def test_each_domain_of_tau2_bench_is_a_world_of_its_own():
+    dataset = DatasetConfig(name="tau2", kind="tau2", is_heldout=True, tau2=Tau2Config())
+    assert BenchmarkConfig(name="tau2", dataset=dataset).world == "tau2_airline"
+    assert BenchmarkConfig(name="local").world == "local"
