@@ -5,37 +5,44 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
 
 from toolorchestra.entry.plainly import plainly
 
-DEFAULT = "page"
-"""The command where the first word names none."""
+COMMANDS = {
+    "page": "one HTML file with curves, tables and all trajectories of runs",
+    "table": "the tables and pictures of experiments/, or of one of its folders",
+    "compare": "two policies on the same episodes: paired differences and tests",
+    "turns": "accuracy over cost by turns allowed, of one greedy run or of several",
+    "reprice": "what rollouts cost, recomputed from the log under any pricing",
+    "rescore": "an evaluation under another judge, of what is recorded",
+}
+"""Each a module of `toolorchestra.command`, loaded if it is asked for."""
 
 
 def main(words: Sequence[str]) -> int:
     """Runs the command that the first word names; returns the exit status."""
-    from toolorchestra.command import compare, page, reprice, rescore, tables, turns
-
-    commands = {
-        "page": (page, "one HTML file with curves, tables and all trajectories of runs"),
-        tables.WORD: (tables, "the tables and pictures of experiments/, or of one of its folders"),
-        "compare": (compare, "two policies on the same episodes: paired differences and tests"),
-        "turns": (turns, "accuracy over cost by turns allowed, of one greedy run or of several"),
-        "reprice": (reprice, "what rollouts cost, recomputed from the log under any pricing"),
-        "rescore": (rescore, "an evaluation under another judge, of what is recorded"),
-    }
+    if words and words[0] not in COMMANDS and not words[0].startswith("-"):
+        words = [_meant(words[0]), *words]
     parser = argparse.ArgumentParser(
         description="Reports on runs.",
-        epilog=f"A run's folder alone means {DEFAULT}, one of experiments/ {tables.WORD}.",
+        epilog="A run's folder alone means page, one of experiments/ table.",
     )
     parsers = parser.add_subparsers(title="commands", required=True)
-    for word, (command, told) in commands.items():
-        command.add_arguments(parsers.add_parser(word, help=told, description=told))
-    if words and words[0] not in commands and not words[0].startswith("-"):
-        word = tables.WORD if tables.is_meant(words[0]) else DEFAULT
-        words = [word, *words]
+    for word, told in COMMANDS.items():
+        own = parsers.add_parser(word, help=told, description=told)
+        if words and word == words[0]:
+            import_module(f"toolorchestra.command.{word}").add_arguments(own)
     arguments = parser.parse_args(words)
     return int(arguments.run(arguments))
+
+
+def _meant(folder: str) -> str:
+    """The command for a folder that stands where a command's name is expected."""
+    from toolorchestra.experiment.declared import is_experiment
+
+    return "table" if is_experiment(Path(folder)) else "page"
 
 
 if __name__ == "__main__":

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 from omegaconf import DictConfig, OmegaConf
-from rich.console import Console
 
 from toolorchestra.config import AgreementConfig
 from toolorchestra.judge.base import Judge
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.registry import build_judge
-from toolorchestra.launch.summary import WIDTH
 from toolorchestra.parties import check_judge
 from toolorchestra.provider.providers import Providers
 from toolorchestra.report.agreement import Twice, agreement_tables, disagreements
 from toolorchestra.report.files import replace_text
 from toolorchestra.report.samples import Sample, read_samples
+from toolorchestra.report.shown import show_table
 from toolorchestra.types import Verdict
 
 log = logging.getLogger(__name__)
@@ -39,9 +37,8 @@ def compare_judges(config: DictConfig) -> None:
         check_judge(judge, options.pricing, options.provider)
     samples = read_samples(Path(options.file))
     items = asyncio.run(_judge_twice(options, samples))
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for table in agreement_tables(items, (_name(options.first), _name(options.second))):
-        console.print(table.to_rich())
+        show_table(table)
     out = Path(options.out)
     replace_text(out, disagreements(items))
     log.info("where they differ: %s", out)

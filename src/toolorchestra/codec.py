@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
+import json
 import math
 import types
 from collections.abc import Callable, Mapping
@@ -49,6 +51,16 @@ def to_json(value: Any, path: str = "") -> Any:
             return list(value)
         return [to_json(item, f"{path}[{i}]") for i, item in enumerate(value)]
     raise ValueError(f"{path}: a {type(value).__name__} cannot be written as JSON")
+
+
+def fingerprint(value: Any) -> str:
+    """Names a JSON value: equal for equal ones, in whatever order keys come.
+
+    Returns:
+        16 hexadecimal digits of a SHA-256.
+    """
+    text = json.dumps(value, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def from_json(kind: type[T], value: Any, path: str = "") -> T:

@@ -18,11 +18,12 @@ from toolorchestra.benchmark.contest import Arena, hold_contest, oracle_frontier
 from toolorchestra.benchmark.evaluate import ORACLE_BOUND, Result
 from toolorchestra.benchmark.trials import OnPlayed, key_of
 from toolorchestra.build import tool_labels
+from toolorchestra.codec import fingerprint
 from toolorchestra.config import PlayConfig
 from toolorchestra.engine.api import ApiEngine
 from toolorchestra.engine.base import Engine, PolicyEngine
 from toolorchestra.engine.scripted import ScriptedEngine
-from toolorchestra.entry.played import deciding, digest
+from toolorchestra.entry.played import deciding
 from toolorchestra.entry.run_dir import CONFIG_FILE, PLACE_KEYS
 from toolorchestra.model.card import model_card
 from toolorchestra.model.export import export_policy
@@ -31,6 +32,7 @@ from toolorchestra.report.closing import RESULTS_FILE, write_pictures, write_tab
 from toolorchestra.report.evaluation import Evaluation
 from toolorchestra.report.progress import EvaluationProgress
 from toolorchestra.report.records import TrialRecords
+from toolorchestra.report.shown import NARROW, show_table
 from toolorchestra.report.trajectories import EVALUATION_FILE
 from toolorchestra.rollout.player import Stage
 from toolorchestra.rollout.speaker import Speaker
@@ -40,8 +42,6 @@ log = logging.getLogger(__name__)
 
 MODEL_FOLDER = "model"
 """In a run's folder: the trained policy."""
-WIDTH = 120
-"""Columns of a table where nobody's terminal says how many there are."""
 
 
 def open_records(
@@ -66,13 +66,13 @@ def open_records(
             "replayed from its beginning; move that file away, or use another folder"
         )
     values = deciding(resolved)
+    weights = {
+        name: "" if model is None else weights_digest(model) for name, model in models.items()
+    }
     return TrialRecords(
         path,
-        hashes={
-            name: digest(values | {"weights": weights_digest(model) if model is not None else ""})
-            for name, model in models.items()
-        },
-        default_hash=digest(values),
+        hashes={name: fingerprint(values | {"weights": found}) for name, found in weights.items()},
+        default_hash=fingerprint(values),
     )
 
 
@@ -166,9 +166,8 @@ def show(
         shown_as=tool_labels(options),
     )
     if evaluation is not None:
-        console = Console(width=None if sys.stdout.isatty() else WIDTH)
         for table in write_tables(run_dir, evaluation, tool_labels(options)):
-            console.print(table.to_rich())
+            show_table(table, width=NARROW)
 
 
 def keep_policy(

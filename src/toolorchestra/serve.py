@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import sys
 from pathlib import Path
 from typing import cast
 
 from omegaconf import DictConfig, OmegaConf
 
 from toolorchestra.config import ServeConfig
-from toolorchestra.launch.summary import WIDTH
+from toolorchestra.report.shown import show_table
 from toolorchestra.server.choose import choose, served_elsewhere
 from toolorchestra.server.start import start
 from toolorchestra.server.status import status_table
@@ -43,10 +42,7 @@ def _start(options: ServeConfig) -> None:
 
 
 def _status(options: ServeConfig) -> None:
-    from rich.console import Console
-
-    table = status_table(Path(options.registry))
-    Console(width=None if sys.stdout.isatty() else WIDTH).print(table.to_rich())
+    show_table(status_table(Path(options.registry)))
 
 
 def _stop(options: ServeConfig) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from toolorchestra.benchmark.evaluate import Result, Trial, trial_of
+from toolorchestra.domain.goal import ANSWER_KIND
 from toolorchestra.judge.llm import JUDGE_PREFIX
 from toolorchestra.rollout.group import Played
 from toolorchestra.types import Episode
@@ -46,6 +47,13 @@ def for_trial(episode: Episode, trial: int) -> Episode:
         return episode
     digest = hashlib.blake2b(f"{episode.seed}/trial/{trial}".encode(), digest_size=8).digest()
     return replace(episode, seed=int.from_bytes(digest, "big") >> 1)  # 63 bits, as others have
+
+
+def as_asked(episode: Episode) -> Episode:
+    """The episode without what its user said first: whoever plays the user may say it otherwise."""
+    if episode.task.answer_kind != ANSWER_KIND:
+        return episode
+    return replace(episode, task=replace(episode.task, question=""))
 
 
 def is_settled(trial: Trial) -> bool:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from toolorchestra.command.written import keep_table
-from toolorchestra.launch.summary import WIDTH
 from toolorchestra.report.evaluation import POLICY, SIMULATED_NOTE, TRAINED
 from toolorchestra.report.measures.attempt import Attempt, read_attempts
 from toolorchestra.report.paired import compare_pairs, paired_table
 from toolorchestra.report.pairing import Side, pair_episodes
+from toolorchestra.report.shown import show_table
 
 SUBJECTS = (TRAINED, POLICY)
 """Whom a run is about, whichever it has."""
@@ -70,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     table = paired_table(first, second, compared, note=note)
     out = arguments.out or arguments.run_a
     keep_table(table, out / "compare")
-    Console(width=None if sys.stdout.isatty() else WIDTH).print(table.to_rich())
+    show_table(table)
     print(f"kept in {out / 'compare.md'}, compare.csv and compare.tex", flush=True)
     return 0
 

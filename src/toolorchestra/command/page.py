@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Sequence
 from pathlib import Path
 
+from toolorchestra.command.words import common_folder
 from toolorchestra.page.document import MARK, document
 from toolorchestra.page.gather import gather
 from toolorchestra.report.files import replace_text
@@ -40,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     if len(outs) > 1 or "" in outs:
         raise ValueError(f"out: {', '.join(outs) or 'nothing'} is not allowed; use one file")
     gathered = gather(run_dirs)
-    out = Path(outs[0]) if outs else _common(run_dirs) / FILE
+    out = Path(outs[0]) if outs else common_folder(run_dirs) / FILE
     _check(out)
     text = document(gathered)
     try:
@@ -53,11 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
     told = f"{len(gathered.runs)} run{'s' * (len(gathered.runs) > 1)}, {num:,} trajectories"
     print(f"{told}, {len(text) / 1e6:.1f} MB: {out}", flush=True)
     return 0
-
-
-def _common(run_dirs: Sequence[Path]) -> Path:
-    """The run's folder, or the one that holds them all."""
-    return Path(os.path.commonpath([path.resolve() for path in run_dirs]))
 
 
 def _check(out: Path) -> None:

@@ -9,18 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from rich.console import Console
-
-from toolorchestra.command.words import options_of, split
+from toolorchestra.command.words import common_folder, options_of, split
 from toolorchestra.config import RepriceConfig
 from toolorchestra.entry.plainly import FAULT
-from toolorchestra.launch.summary import WIDTH
 from toolorchestra.pricing.config import PricingConfig
 from toolorchestra.pricing.schedule import build_price_book
 from toolorchestra.report.audit import MAX_DIFFERENCE_USD, Audit
 from toolorchestra.report.files import replace_text
 from toolorchestra.report.logged import read_run
 from toolorchestra.report.reprice import file_table, split_table, summary_table
+from toolorchestra.report.shown import show_table
 from toolorchestra.report.tally import Tally
 
 
@@ -50,14 +48,13 @@ def run(arguments: argparse.Namespace) -> int:
     tally, audit = read_all(run_dirs, options.pricing)
     versions = {name: item.version for name, item in options.pricing.schedules.items()}
     tables = [split_table(tally, versions), summary_table(tally, versions)]
-    out = Path(options.out) if options.out else _common(run_dirs)
+    out = Path(options.out) if options.out else common_folder(run_dirs)
     pages = [table.to_markdown() for table in reversed(tables)]
     _write(out / "reprice.md", "\n".join([*pages, f"{audit.told()}.\n"]))
     _write(out / "reprice.tex", "\n".join(table.to_latex() for table in reversed(tables)))
     _write(out / "reprice.csv", file_table(tally).to_csv())
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for table in tables:
-        console.print(table.to_rich())
+        show_table(table)
     told = f"kept in {out / 'reprice.md'}, reprice.csv and reprice.tex"
     print(f"{audit.told()}\n{told}", flush=True)
     if audit.is_right:
@@ -77,8 +74,9 @@ def read_all(run_dirs: Sequence[Path], pricing: PricingConfig) -> tuple[Tally, A
         ValueError: A folder holds no run, or a log is corrupt.
     """
     tally, audit = Tally(build_price_book(pricing), pricing.draw), Audit()
+    common = common_folder(run_dirs)
     for run_dir in run_dirs:
-        name = os.path.relpath(run_dir, _common(run_dirs)) if len(run_dirs) > 1 else run_dir.name
+        name = os.path.relpath(run_dir, common) if len(run_dirs) > 1 else run_dir.name
         for logged in read_run(run_dir):
             audit.check(logged)
             tally.take(name, logged)
@@ -92,8 +90,3 @@ def _write(path: Path, text: str) -> None:
         raise ValueError(
             f"out: cannot write {path} ({error.strerror}); use a folder of your own, out=FOLDER"
         ) from error
-
-
-def _common(run_dirs: Sequence[Path]) -> Path:
-    """The run's folder, or the one that holds them all."""
-    return Path(os.path.commonpath([path.resolve() for path in run_dirs]))

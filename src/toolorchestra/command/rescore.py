@@ -6,28 +6,24 @@ import argparse
 import asyncio
 import json
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from rich.console import Console
-
 from toolorchestra.benchmark.evaluate import ORACLE_BOUND, Result, Trial, result_of
 from toolorchestra.benchmark.trials import TrialKey, key_of
-from toolorchestra.codec import from_json
+from toolorchestra.codec import fingerprint, from_json
 from toolorchestra.command.words import options_of, split
 from toolorchestra.config import RescoreConfig
 from toolorchestra.domain.goal import ANSWER_KIND
 from toolorchestra.entry.confirm import can_ask, confirm
-from toolorchestra.entry.played import deciding, digest, first_difference
+from toolorchestra.entry.played import deciding, first_difference
 from toolorchestra.entry.run_dir import hold
 from toolorchestra.estimate import judging
 from toolorchestra.judge.base import Judge, judge_rollout
 from toolorchestra.judge.config import JudgeConfig
 from toolorchestra.judge.registry import build_judge
-from toolorchestra.launch.summary import WIDTH
 from toolorchestra.parties import check_judge
 from toolorchestra.provider.providers import Providers
 from toolorchestra.report.closing import RESULTS_LINES, write_tables
@@ -35,6 +31,7 @@ from toolorchestra.report.evaluation import START, TRAINED, Evaluation
 from toolorchestra.report.files import replace_text
 from toolorchestra.report.records import TrialRecords
 from toolorchestra.report.rescored import Changes, Twice, changed_lines
+from toolorchestra.report.shown import show_table
 from toolorchestra.report.trajectories import EVALUATION_FILE, read_trials
 from toolorchestra.rollout.group import all_or_none
 
@@ -120,7 +117,7 @@ def _taken(out: Path, judge: JudgeConfig) -> str:
             )
     else:
         replace_text(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n")
-    return digest(values)
+    return fingerprint(values)
 
 
 def _look(source: Path, records: TrialRecords) -> _Seen:
@@ -206,9 +203,8 @@ def _show(run_dir: Path, out: Path, records: TrialRecords, seen: _Seen) -> None:
     replace_text(out / "changes.md", table.to_markdown())
     replace_text(out / "changes.csv", table.to_csv())
     replace_text(out / "changed.jsonl", "".join(changed_lines(_twice(run_dir, out))))
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for shown in (*tables, table):
-        console.print(shown.to_rich())
+        show_table(shown)
     print(f"kept in {out}", flush=True)
 
 

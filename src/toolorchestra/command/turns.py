@@ -6,17 +6,14 @@ python evaluate.py rollout.max_turns=10,20,50,100 -m && python report.py turns S
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from omegaconf import OmegaConf
-from rich.console import Console
 
 from toolorchestra.command.written import keep_table
 from toolorchestra.entry.run_dir import CONFIG_FILE
-from toolorchestra.launch.summary import WIDTH
 from toolorchestra.report.evaluation import SIMULATED_NOTE
 from toolorchestra.report.measures.attempt import Attempt, read_attempts
 from toolorchestra.report.measures.figures import draw_turn_curves
@@ -29,6 +26,7 @@ from toolorchestra.report.measures.turns import (
     separate_points,
     turns_table,
 )
+from toolorchestra.report.shown import show_table
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     keep_table(table, out / "turns")
     title = f"{world} world: by turns allowed ({source})"
     draw_turn_curves(points, out / "turns.png", title=title, is_simulated=is_simulated)
-    Console(width=None if sys.stdout.isatty() else WIDTH).print(table.to_rich())
+    show_table(table)
     print(f"kept in {out / 'turns.md'}, turns.csv, turns.tex and turns.png", flush=True)
     return 0
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import cast
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
-from rich.console import Console
 
 from toolorchestra.config import Config
 from toolorchestra.dry_run.advice import refuse_unless_it_fits
 from toolorchestra.dry_run.reckon import reckon
 from toolorchestra.dry_run.tables import tables_of
 from toolorchestra.entry.run_dir import discard_if_empty
+from toolorchestra.report.shown import NARROW, show_table
 from toolorchestra.worlds import check_worlds
-
-WIDTH = 120
-"""Columns of a table where nobody's terminal says how many there are."""
 
 
 def dry_run(config: DictConfig) -> None:
@@ -34,9 +30,8 @@ def dry_run(config: DictConfig) -> None:
         options = cast(Config, OmegaConf.to_object(config))
         check_worlds(options)
         reckoning = reckon(options)
-        console = Console(width=None if sys.stdout.isatty() else WIDTH)
         for table in tables_of(reckoning):
-            console.print(table.to_rich())
+            show_table(table, width=NARROW)
         refuse_unless_it_fits(reckoning)
     finally:
         discard_if_empty(Path(config.output_dir))

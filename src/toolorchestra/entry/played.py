@@ -6,7 +6,6 @@ threads may differ: a trial that missed a deadline is void, and is played again 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from fnmatch import fnmatchcase
 from typing import Any
@@ -62,12 +61,6 @@ def flattened(config: dict[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[name] = value
     return flat
-
-
-def digest(values: dict[str, Any]) -> str:
-    """Names some values: equal for equal ones, in whatever order they come."""
-    text = json.dumps(values, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def first_difference(then: dict[str, Any], now: dict[str, Any]) -> str | None:

@@ -24,7 +24,8 @@ from typing import Any, BinaryIO, cast
 from omegaconf import OmegaConf
 from yaml import YAMLError
 
-from toolorchestra.entry.played import digest, first_difference, flattened
+from toolorchestra.codec import fingerprint
+from toolorchestra.entry.played import first_difference, flattened
 from toolorchestra.entry.snapshot import read_origin
 from toolorchestra.report.comparison import SUMMARY
 from toolorchestra.report.files import replace_text
@@ -49,7 +50,7 @@ def all_but_places(config: dict[str, Any]) -> dict[str, Any]:
 
 def config_digest(config: dict[str, Any], identity: Identity = all_but_places) -> str:
     """Names what a run does: equal for equal resolved configs."""
-    return digest(identity(config))
+    return fingerprint(identity(config))
 
 
 def open_run_dir(

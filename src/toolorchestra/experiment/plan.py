@@ -7,13 +7,12 @@ commit that made a result stands in its file.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from toolorchestra.codec import fingerprint
 from toolorchestra.experiment.declared import ITSELF, Experiment, Run
 from toolorchestra.experiment.extract import read_extract
 from toolorchestra.report.comparison import SUMMARY
@@ -146,8 +145,7 @@ def _last_words(run: Run, scale: str) -> list[str]:
 
 def _key(digest: str, keys: dict[str, str], run: Run) -> str:
     is_start = run.relative_to == ITSELF
-    text = json.dumps([run.command, digest, [keys[name] for name in run.after], is_start])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return fingerprint([run.command, digest, [keys[name] for name in run.after], is_start])
 
 
 def _job(key: str, run: Run, keys: dict[str, str], *, scale: str, root: Path) -> Job:

@@ -11,8 +11,8 @@ from toolorchestra.experiment.extract import Extract, extract, read_extract, wri
 from toolorchestra.experiment.paper import read_figures
 from toolorchestra.experiment.plan import local_folder, run_file
 from toolorchestra.experiment.tabulate import local_table, paper_table
-from toolorchestra.report.files import replace_text
 from toolorchestra.report.table import Table
+from toolorchestra.report.written import write_table
 
 REAL_FOLDER = "real"
 """In an experiment's folder: what is kept of runs of the real thing."""
@@ -37,20 +37,14 @@ def render(
         figures = read_figures(experiment.home / experiment.paper)
         kept = [read_extract(p) for p in sorted((experiment.home / REAL_FOLDER).glob("*.json"))]
         tables.append(paper_table(experiment, figures, kept))
-        _write(tables[-1], home)
+        write_table(tables[-1], home / "table")
     local = local_folder(experiment, out)
     files = {name: run_file(local, name) for name in experiment.local.runs}
     found = {name: read_extract(path) for name, path in files.items() if path.exists()}
     tables.append(local_table(experiment, found, stale=stale))
-    _write(tables[-1], local)
+    write_table(tables[-1], local / "table")
     draw(experiment, found, local / "figure.png")
     return tables
-
-
-def _write(table: Table, folder: Path) -> None:
-    replace_text(folder / "table.md", table.to_markdown())
-    replace_text(folder / "table.tex", table.to_latex())
-    replace_text(folder / "table.csv", table.to_csv())
 
 
 def take(experiment: Experiment, run_dir: Path, *, start_dir: Path | None) -> Path:

@@ -11,9 +11,10 @@ from toolorchestra.launch.cluster import Cluster
 from toolorchestra.launch.job.journal import CANCELLED, FINISHED, Journal
 from toolorchestra.launch.status import ENDED, LOST, PointStatus, count_states, statuses
 from toolorchestra.launch.submit import submit
-from toolorchestra.launch.summary import WIDTH, points_table, tell_sweep
+from toolorchestra.launch.summary import points_table, tell_sweep
 from toolorchestra.launch.sweep import read_sweep
 from toolorchestra.launch.watch import Watch
+from toolorchestra.report.shown import show_table
 
 
 def wait(folder: Path, cluster: Cluster) -> int:
@@ -33,12 +34,8 @@ def wait(folder: Path, cluster: Cluster) -> int:
 
 def tell_status(folder: Path, cluster: Cluster) -> int:
     """Prints how all points fare."""
-    from rich.console import Console
-
     points = statuses(folder, read_sweep(folder), cluster)
-    Console(width=None if sys.stdout.isatty() else WIDTH).print(
-        points_table(folder, points).to_rich()
-    )
+    show_table(points_table(folder, points))
     print(count_states(points))
     return 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,11 +10,10 @@ from toolorchestra.launch.status import PointStatus
 from toolorchestra.report.comparison import compare
 from toolorchestra.report.metrics import read_metrics
 from toolorchestra.report.recorder import METRICS_FILE
+from toolorchestra.report.shown import show_table
 from toolorchestra.report.table import Cell, Table
 from toolorchestra.report.written import write_table
 
-WIDTH = 160
-"""Columns of a table where nobody's terminal says how many there are."""
 _FIGURES = {"reward": "reward/mean", "accuracy": "accuracy", "cents": "cost_cents"}
 """Columns of the table, and of a run's metrics.csv."""
 LAST_STEPS = 10
@@ -70,10 +68,8 @@ def tell_comparison(folder: Path, run_dirs: Sequence[Path]) -> None:
 
 def show(table: Table, path: Path) -> None:
     """Prints a table; keeps it as Markdown, CSV and LaTeX."""
-    from rich.console import Console
-
     write_table(table, path)
-    Console(width=None if sys.stdout.isatty() else WIDTH).print(table.to_rich())
+    show_table(table)
     print(f"kept in {path.with_suffix('.md')}", flush=True)
 
 

@@ -6,7 +6,6 @@ off. Only results stay in memory, and where each line lies; at the end lines are
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
@@ -16,9 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolorchestra.benchmark.evaluate import Result, Trial
-from toolorchestra.benchmark.trials import TrialKey, is_settled, key_of
-from toolorchestra.codec import to_json
-from toolorchestra.domain.goal import ANSWER_KIND
+from toolorchestra.benchmark.trials import TrialKey, as_asked, is_settled, key_of
+from toolorchestra.codec import fingerprint, to_json
 from toolorchestra.report.trajectories import (
     CONFIG_HASH,
     FORMAT,
@@ -84,7 +82,7 @@ class TrialRecords:
         kept = self._kept.get(key)
         if kept is None:
             return None
-        if kept.episode != _digest(to_json(episode)):
+        if kept.episode != fingerprint(to_json(as_asked(episode))):
             raise ValueError(
                 f"{self._path}: {key.policy} played {key.episode} in the {key.world} world, trial "
                 f"{key.trial}, as another task than it is now: data or descriptions have changed; "
@@ -107,7 +105,7 @@ class TrialRecords:
             if time.monotonic() - self._synced_s > SYNC_S:
                 os.fsync(file.fileno())
                 self._synced_s = time.monotonic()
-        self._keep(value, trial)
+        self._keep(trial)
         self._size += len(line)
 
     def put_in_order(self, keys: Iterable[TrialKey]) -> None:
@@ -135,7 +133,7 @@ class TrialRecords:
                 value = load_line(line, where)
                 trial = parse_trial(value, where)
                 self._check(value, trial.result.policy, where)
-                self._keep(value, trial)
+                self._keep(trial)
                 self._size += len(line)
         if self._size < self._path.stat().st_size:
             log.info("%s: its last line was cut by a kill, and is left out", self._path)
@@ -148,24 +146,13 @@ class TrialRecords:
                 "weights than now; bring them back, or use another folder"
             )
 
-    def _keep(self, value: Json, trial: Trial) -> None:
+    def _keep(self, trial: Trial) -> None:
         """Remembers what begins at the end of what is there."""
         self._num_lines += 1
         self._kept[key_of(trial.result)] = _Kept(
             result=trial.result,
-            episode=_digest(value["episode"]),
+            episode=fingerprint(to_json(as_asked(trial.episode))),
             num_void=trial.num_void,
             is_settled=is_settled(trial),
             offset=self._size,
         )
-
-
-def _digest(episode: Json) -> str:
-    """Of an episode as JSON, in whatever order its keys come.
-
-    What a user says first is left out: whoever plays the user may say it otherwise each time.
-    """
-    if episode["task"]["answer_kind"] == ANSWER_KIND:
-        episode = episode | {"task": episode["task"] | {"question": ""}}
-    text = json.dumps(episode, sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

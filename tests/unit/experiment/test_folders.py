@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.composed import CONF, composed
 
-from toolorchestra.command.tables import digest
+from toolorchestra.command.table import digest
 from toolorchestra.experiment.declared import find_experiments
 from toolorchestra.experiment.extract import read_extract
 from toolorchestra.experiment.paper import read_figures

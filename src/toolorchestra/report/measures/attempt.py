@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from toolorchestra.benchmark.evaluate import Trial
-from toolorchestra.codec import to_json
+from toolorchestra.benchmark.trials import as_asked
+from toolorchestra.codec import fingerprint, to_json
 from toolorchestra.report.measures.confidence import stated_confidence
 from toolorchestra.report.trajectories import EVALUATION_FILE, read_trials
 from toolorchestra.reward.measures import RUN_KINDS
@@ -107,16 +105,11 @@ def scored(attempts: Sequence[Attempt]) -> list[tuple[Attempt, Measures]]:
 def digest_of(episode: Episode) -> EpisodeDigest:
     """Equal for equal episodes, whoever plays them."""
     return EpisodeDigest(
-        task=_digest(episode.task),
-        tools=_digest(episode.tools),
-        preference=_digest(episode.preference),
+        task=fingerprint(to_json(as_asked(episode).task)),
+        tools=fingerprint(to_json(episode.tools)),
+        preference=fingerprint(to_json(episode.preference)),
         seed=episode.seed,
     )
-
-
-def _digest(value: Any) -> str:
-    text = json.dumps(to_json(value), sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _turn_usd(rollout: Rollout) -> tuple[float, ...]:

@@ -60,6 +60,16 @@ def test_episodes_are_the_same_whatever_the_policy_itself_costs():
     assert digest_of(changed).seed == 5
 
 
+def test_a_conversation_is_the_same_task_however_its_user_opens_it():
+    goal = replace(EPISODE.task, answer_kind="domain")
+    ours, theirs = (
+        replace(EPISODE, task=replace(goal, question=said)) for said in ("Good morning!", "Hello.")
+    )
+    assert digest_of(ours) == digest_of(theirs)
+    other = replace(EPISODE, task=replace(EPISODE.task, question="Hello."))
+    assert digest_of(other).task != digest_of(EPISODE).task
+
+
 def test_a_folder_without_an_evaluation_is_named(tmp_path):
     with pytest.raises(ValueError, match="holds no evaluation_trajectories.jsonl; use the folder"):
         read_attempts(tmp_path)

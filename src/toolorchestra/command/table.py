@@ -8,25 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-from rich.console import Console
+from omegaconf import DictConfig, OmegaConf
 
-from toolorchestra.config import register
+from toolorchestra.command.words import composed
 from toolorchestra.entry.plainly import FAULT
 from toolorchestra.entry.run_dir import config_digest
 from toolorchestra.experiment.declared import Experiment, find_experiments, is_experiment
 from toolorchestra.experiment.plan import SCALES, Job, Result, plan, to_make
 from toolorchestra.experiment.render import render, take
 from toolorchestra.experiment.work import Outcome, work
-from toolorchestra.launch.summary import WIDTH
+from toolorchestra.report.shown import show_table
 
 PROJECT = Path(__file__).parents[3]
 """The project, as it is checked out."""
-WORD = "table"
-"""The command's, on the command line of report.py."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,11 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def is_meant(word: str) -> bool:
-    """Whether a first word of report.py that names no command names an experiment."""
-    return is_experiment(Path(word))
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Makes runs if asked to, renders and prints; returns the exit status.
 
@@ -84,12 +73,11 @@ def run(arguments: argparse.Namespace) -> int:
         if not _declares(path):
             _take(experiments, path, start_dir=arguments.start)
     outcome, stale = _make(experiments, arguments) if arguments.make else (Outcome(), [])
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for experiment in experiments:
         old = [item.run for item in stale if item.experiment == experiment.name]
         for table in render(experiment, out=arguments.out, stale=old):
             if not arguments.make:
-                console.print(table.to_rich())
+                show_table(table)
     return _tell(outcome, experiments, arguments)
 
 
@@ -161,12 +149,12 @@ def digest(command: str, words: Sequence[str]) -> str:
     Raises:
         ValueError: It does not compose; says which words.
     """
-    register()
+    overrides = ["output_dir=unused", *words]
     try:
-        with initialize_config_dir(str(PROJECT / "conf"), version_base="1.3"):
-            config = compose(command, overrides=["output_dir=unused", *words])
-            resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-    except (HydraException, OmegaConfBaseException) as error:
-        told = " ".join(str(error).partition("Config search path")[0].split())
-        raise ValueError(f"{command}.py {' '.join(words)}: {told}") from error
-    return config_digest(resolved)
+        return composed(command, overrides, _digest_of, advice="what conf/ has")
+    except ValueError as error:
+        raise ValueError(f"{command}.py {' '.join(words)}: {error}") from error
+
+
+def _digest_of(config: DictConfig) -> str:
+    return config_digest(cast(dict[str, Any], OmegaConf.to_container(config, resolve=True)))

@@ -1,12 +1,14 @@
 """`python report.py table` from its words to its files and exit status."""
 
 import argparse
+from pathlib import Path
 
 import pytest
 from tests.unit.experiment.declared import YAML, write_experiment
 from tests.unit.experiment.test_extract import write_finished
 
-from toolorchestra.command.tables import add_arguments, digest, is_meant
+from toolorchestra.command.table import add_arguments, digest
+from toolorchestra.experiment.declared import is_experiment
 
 
 def table(*words):
@@ -23,8 +25,8 @@ def folder(tmp_path):
 
 
 def test_a_folder_alone_means_this_command(folder, tmp_path):
-    assert is_meant(str(folder))
-    assert not is_meant(str(tmp_path)) and not is_meant("reprice")
+    assert is_experiment(folder)
+    assert not is_experiment(tmp_path) and not is_experiment(Path("reprice"))
 
 
 def test_tables_are_printed_and_kept_in_three_forms(folder, capsys):
